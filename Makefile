@@ -1,0 +1,41 @@
+# Each target sets up what it needs, from nothing, in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: paper test lint docs bench clean
+
+paper: .venv/core  ## the paper's experiments, on all cores; resumes where it was stopped
+	$(BIN)/tellback paper synthetic
+
+test: lint  ## linters, types, layers, documentation and all tests
+	$(BIN)/python -m pytest -n 2
+
+lint: .venv/test  ## style, types and the layers of the architecture
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+docs: .venv/test  ## the documentation, as a site in site/
+	$(BIN)/mkdocs build --strict
+
+bench: .venv/test  ## speed, as ratios measured side by side
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv site
+
+.venv/python:
+	@$(PYTHON) -c 'import sys; sys.exit("tellback needs Python 3.11 or later, and $(PYTHON) is " \
+	  + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	@touch $@
+
+.venv/core: .venv/python pyproject.toml constraints.txt
+	$(PIP) -e .
+	@touch $@
+
+.venv/test: .venv/core
+	$(PIP) -e '.[torch,test,docs]'
+	@touch $@

@@ -1,0 +1,62 @@
+"""Interactive learning from hindsight instruction feedback."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from tellback.agents import load
+    from tellback.conformance import check
+    from tellback.protocol import (
+        Agent,
+        Choice,
+        Facts,
+        Ledger,
+        Round,
+        Run,
+        Simulation,
+        Task,
+        Teacher,
+        Truth,
+        World,
+        play,
+        rounds,
+    )
+    from tellback.responses import Listed
+
+__all__ = [
+    "Agent",
+    "Choice",
+    "Facts",
+    "Ledger",
+    "Listed",
+    "Round",
+    "Run",
+    "Simulation",
+    "Task",
+    "Teacher",
+    "Truth",
+    "World",
+    "check",
+    "load",
+    "play",
+    "rounds",
+]
+
+_ELSEWHERE = {"Listed": "responses", "check": "conformance", "load": "agents"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on first use: ``tellback --help`` waits for nothing it does not need."""
+    if name not in __all__:
+        raise AttributeError(f"module 'tellback' has no attribute {name!r}")
+    value = getattr(import_module(f"tellback.{_ELSEWHERE.get(name, 'protocol')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

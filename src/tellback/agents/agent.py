@@ -1,0 +1,111 @@
+"""An agent is a model and an explorer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from tellback.agents.explorers import TIES, Explorer
+from tellback.agents.saved import save
+from tellback.errors import SettingError, one_of
+from tellback.models.mixture import Mixture
+from tellback.models.model import Model, ModelSpec
+from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
+
+MODEL, EXPLORER = "model.", "explorer."
+
+
+class ModelAgent:
+    """A live agent: its model estimates, its explorer chooses.
+
+    Parameters
+    ----------
+    model : Model
+        Estimates P(x | y, s).
+    explorer : Explorer
+        Turns estimates into a choice.
+    spec, facts : optional
+        What the agent was made from; saved with it, so that ``load`` can make it again.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        explorer: Explorer,
+        spec: AgentSpec | None = None,
+        facts: Facts | None = None,
+    ) -> None:
+        self.model = model
+        self.explorer = explorer
+        self.spec = spec
+        self.facts = facts
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        """Algorithm 1, lines 5 and 6."""
+        return self.explorer.choose(task, self.model, rng)
+
+    def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
+        """Algorithm 1, lines 3 and 4, for one more description."""
+        self.model.learn(choice.features, description)
+        self.explorer.learn(choice.features)
+
+    def state(self) -> State:
+        """All that was learned, in arrays and numbers."""
+        model = {MODEL + name: value for name, value in self.model.state().items()}
+        explorer = {EXPLORER + name: value for name, value in self.explorer.state().items()}
+        return model | explorer
+
+    def restore(self, state: State) -> None:
+        """Go back to such a state."""
+        self.model.restore(_part(state, MODEL))
+        self.explorer.restore(_part(state, EXPLORER))
+
+    def save(self, path: str | Path) -> None:
+        """Write the agent to a file, which ``tellback.load`` reads."""
+        save(self, path)
+
+
+@dataclass(frozen=True)
+class ModelAgentSpec(AgentSpec):
+    """The base of agents that are a model and an explorer.
+
+    Parameters
+    ----------
+    model : ModelSpec or None
+        None chooses the model by the kind of instructions the world uses.
+    ties : "random" or "first"
+        How to choose among equally good responses. It decides the paper's first
+        experiment: before an instruction has been described, all its estimates are equal.
+    """
+
+    model: ModelSpec | None = field(default=None, kw_only=True)
+    ties: str = field(default="random", kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.model is not None and not isinstance(self.model, ModelSpec):
+            raise SettingError(f"model must be the spec of a model, not {self.model!r}.")
+        self._settle(ties=one_of("ties", self.ties, TIES))
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
+        """Bring model and explorer to life."""
+        model = self.model or default_model(facts)
+        return ModelAgent(model.begin(facts, rng), self.explorer(facts), self, facts)
+
+    def explorer(self, facts: Facts) -> Explorer:
+        """The explorer of this kind of agent."""
+        raise NotImplementedError
+
+
+def default_model(facts: Facts) -> ModelSpec:
+    """The model for a kind of instructions, where the user names none."""
+    if facts.language:
+        raise SettingError("There is no default model for sentences: give model=...")
+    return Mixture()
+
+
+def _part(state: State, prefix: str) -> State:
+    return {
+        name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
+    }

@@ -1,0 +1,180 @@
+"""Explorers: each turns a model's estimates into a choice."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from tellback.agents.ellipsoid import Ellipsoid
+from tellback.arrays import Array
+from tellback.compiled import compiled
+from tellback.models.model import Model
+from tellback.roles import Choice, Facts, State, Task
+
+TIES = ("first", "random")
+"""How to choose among equally good responses: the first listed, or one at random."""
+
+ROUNDING = 1e-12
+"""Values that differ by less than this, relatively, are equal: the rest is rounding."""
+
+
+class Explorer(Protocol):
+    """Chooses a response."""
+
+    def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
+        """A choice for the task, changing nothing."""
+        ...
+
+    def learn(self, features: Array) -> None:
+        """Take in that a response with these features was described."""
+        ...
+
+    def state(self) -> State:
+        """All that was learned, in arrays and numbers."""
+        ...
+
+    def restore(self, state: State) -> None:
+        """Go back to such a state."""
+        ...
+
+
+class Stateless:
+    """The part of an explorer that learns nothing by itself."""
+
+    def learn(self, features: Array) -> None:
+        """Nothing to learn."""
+
+    def state(self) -> State:
+        """Nothing to save."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing to restore."""
+
+
+class Optimism:
+    """Estimate plus k times the elliptic width (the appendix's form of Algorithm 1, line 5).
+
+    pi_t(x) = argmax_y f-hat(x) . g(y, s) + k ||g(y, s)|| in the norm of Sigma^-1.
+    """
+
+    def __init__(self, facts: Facts, k: float, lam: float, ties: str) -> None:
+        self.ellipsoid = Ellipsoid(facts.dim, lam)
+        self._k = k
+        self._random = ties == "random"
+        self._keep = facts.fixed_responses
+
+    def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
+        """The response with the highest optimistic estimate."""
+        responses = task.responses
+        estimates = model.estimates(task.instruction, responses)
+        widths = self.ellipsoid.squared_widths(responses, self._keep)
+        response, tied = _most_optimistic(estimates, widths, self._k)
+        propensity = 1.0
+        if tied > 1 and self._random:
+            upper = estimates + self._k * np.sqrt(widths)
+            response = _tied(upper, response, int(rng.random() * tied))
+            propensity = 1.0 / tied
+        return Choice(
+            response,
+            responses.features(response),
+            estimates.item(response),
+            self._k * math.sqrt(widths.item(response)),
+            propensity,
+        )
+
+    def learn(self, features: Array) -> None:
+        """Add the features to Sigma."""
+        self.ellipsoid.add(features)
+
+    def state(self) -> State:
+        """The ellipsoid's."""
+        return self.ellipsoid.state()
+
+    def restore(self, state: State) -> None:
+        """The ellipsoid's."""
+        self.ellipsoid.restore(state)
+
+
+class Dithering(Stateless):
+    """The response with the highest estimate, but any response with probability epsilon."""
+
+    def __init__(self, epsilon: float, ties: str) -> None:
+        self._epsilon = epsilon
+        self._random = ties == "random"
+
+    def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
+        """Greedy, except now and then."""
+        responses = task.responses
+        estimates = model.estimates(task.instruction, responses)
+        count = len(estimates)
+        highest, tied = _highest(estimates)
+        epsilon = self._epsilon
+        if epsilon and rng.random() < epsilon:
+            response = int(rng.random() * count)
+            greedy = response == highest or (
+                self._random and _close(estimates.item(response), estimates.item(highest))
+            )
+        else:
+            response, greedy = highest, True
+            if tied > 1 and self._random:
+                response = _tied(estimates, highest, int(rng.random() * tied))
+        propensity = epsilon / count
+        if greedy:
+            propensity += (1 - epsilon) / (tied if self._random else 1)
+        return Choice(
+            response, responses.features(response), estimates.item(response), 0.0, propensity
+        )
+
+
+class Chance(Stateless):
+    """Any response, with equal probability; the model is not asked."""
+
+    def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
+        """A response at random."""
+        responses = task.responses
+        response = int(rng.random() * len(responses))
+        return Choice(response, responses.features(response), propensity=1 / len(responses))
+
+
+@compiled
+def _close(value: float, highest: float) -> bool:
+    return value >= highest - ROUNDING * abs(highest)
+
+
+@compiled
+def _highest(values: Array) -> tuple[int, int]:
+    """The first of the highest values, and how many equal it."""
+    highest = values[0]
+    for value in values:
+        highest = max(highest, value)
+    first, tied = -1, 0
+    for y in range(len(values)):
+        if _close(values[y], highest):
+            tied += 1
+            if first < 0:
+                first = y
+    return first, tied
+
+
+@compiled
+def _most_optimistic(estimates: Array, widths: Array, k: float) -> tuple[int, int]:
+    """The first of the highest upper bounds, and how many equal it."""
+    upper = np.empty(len(estimates))
+    for y in range(len(estimates)):
+        upper[y] = estimates[y] + k * np.sqrt(widths[y])
+    return _highest(upper)
+
+
+@compiled
+def _tied(values: Array, first: int, which: int) -> int:
+    """The which-th of the values that equal the highest, of which ``first`` is the first."""
+    highest = values.max()
+    for y in range(first, len(values)):
+        if _close(values[y], highest):
+            if which == 0:
+                return y
+            which -= 1
+    return first

@@ -1,0 +1,59 @@
+"""The conformance kit: does an object keep to its role in the protocol."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+from tellback.agents import Greedy
+from tellback.conformance.agents import agent_checks
+from tellback.conformance.report import Finding, Report, report
+from tellback.conformance.worlds import world_checks
+from tellback.models import ModelSpec
+from tellback.roles import Agent, AgentSpec, Simulation, World, WorldSpec, missing
+
+__all__ = ["Finding", "Report", "check"]
+
+
+def check(thing: Any, world: Any = None) -> Report:
+    """Try an agent, a world or a model against the promises of its role.
+
+    Parameters
+    ----------
+    thing : a spec or a live object
+        A live object is tried on copies, and stays as it was.
+    world : optional
+        The world to try an agent in, if it does not fit any; by default two small ones.
+
+    Returns
+    -------
+    Report
+        True if all promises were kept; printed, it lists them.
+
+    Examples
+    --------
+    >>> from tellback.agents import Greedy
+    >>> bool(check(Greedy()))
+    True
+    """
+    if isinstance(thing, type):
+        return _unfit("it is a class: give an instance, or a spec")
+    if isinstance(thing, ModelSpec):
+        return report("model", agent_checks(lambda: Greedy(model=thing), world))
+    if isinstance(thing, AgentSpec) or not missing(thing, Agent):
+        return report("agent", agent_checks(_maker(thing), world))
+    if isinstance(thing, WorldSpec | Simulation) or not missing(thing, World):
+        return report("world", world_checks(thing))
+    return _unfit(
+        f"as an agent it lacks {', '.join(missing(thing, Agent))}; "
+        f"as a world, {', '.join(missing(thing, World))}"
+    )
+
+
+def _unfit(reason: str) -> Report:
+    return Report("object", (Finding("it is an agent, a world or a model", reason),))
+
+
+def _maker(agent: Any) -> Callable[[], Any]:
+    return (lambda: agent) if isinstance(agent, AgentSpec) else (lambda: copy.deepcopy(agent))

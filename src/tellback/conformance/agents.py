@@ -1,0 +1,153 @@
+"""The promises of an agent."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tellback.conformance.report import Check
+from tellback.conformance.simulated import sample_tasks, simulated
+from tellback.protocol import play
+from tellback.roles import AgentSpec, Choice, Task, missing
+from tellback.streams import Streams
+from tellback.worlds import Synthetic
+
+TRIAL_ROUNDS = 60
+LAST_ROUND = 80
+
+
+def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[str, Check]]:
+    """The promises of an agent, to be tried in a given world or in two small ones."""
+    same = Synthetic(instructions=7, responses=4, rank=3)
+    fresh = Synthetic(instructions=7, responses=4, rank=3, contexts="fresh")
+    if world is None:
+        yield "it plays where responses stay the same", partial(_plays_in, same, make)
+        yield "it plays where responses change every round", partial(_plays_in, fresh, make)
+    else:
+        yield "it plays in the given world", partial(_plays_in, world, make)
+    trial = _AgentTrial(same if world is None else world, make)
+    yield "a choice is a possible response with its own features", trial.features_belong
+    yield "estimate and bonus are numbers, the propensity a probability", trial.account_is_sound
+    yield "it responds alike to the same task and the same random stream", trial.repeats_itself
+    yield "responding changes nothing in it", trial.responding_changes_nothing
+    yield "it learns late and out of order", trial.learns_out_of_order
+    if not missing(trial.agent, _Restorable):
+        yield "its state is arrays and numbers", trial.state_is_plain
+        yield "restored from its state, it goes on as before", trial.restores
+
+
+class _Restorable:
+    state: Any
+    restore: Any
+
+
+def _plays_in(world: Any, make: Callable[[], Any]) -> str:
+    play(copy.deepcopy(world), make(), rounds=TRIAL_ROUNDS, seed=1)
+    return ""
+
+
+class _AgentTrial:
+    """An agent in a small world, and the promises it must keep there."""
+
+    def __init__(self, world: Any, make: Callable[[], Any]) -> None:
+        streams = Streams(2)
+        self._make = make
+        simulation = simulated(world)
+        self._facts, self._teacher = simulation.world.facts, simulation.teacher
+        self._tasks = sample_tasks(simulation, LAST_ROUND)
+        self._descriptions = streams.stream("teacher")
+        self._choices = streams.stream("agent")
+        self.agent = self._new()
+
+    def _new(self) -> Any:
+        agent = self._make()
+        if isinstance(agent, AgentSpec):
+            return agent.begin(self._facts, Streams(2).birth("agent"))
+        return agent
+
+    def _task(self, t: int) -> Task:
+        return self._tasks[t - 1]
+
+    def _respond(self, agent: Any, t: int) -> Choice:
+        choice: Choice = agent.respond(self._task(t), self._choices.at(t))
+        return choice
+
+    def _teach(self, agent: Any, first: int, last: int) -> list[Choice]:
+        choices = []
+        for t in range(first, last + 1):
+            task, choice = self._task(t), self._respond(agent, t)
+            told = self._teacher.describe(task.context, choice.response, self._descriptions.at(t))
+            agent.learn(task, choice, told)
+            choices.append(choice)
+        return choices
+
+    def features_belong(self) -> str:
+        for t in range(1, 6):
+            task, choice = self._task(t), self._respond(self.agent, t)
+            if not isinstance(choice, Choice):
+                return f"respond returned {choice!r}, not a Choice: try task.choose(y)"
+            if choice.response not in task.responses:
+                return f"it chose {choice.response!r} out of {task.responses!r}"
+            features = task.responses.features(choice.response)
+            if not np.array_equal(choice.features, features):
+                return f"response {choice.response!r} has features {features}, not those given"
+        return ""
+
+    def account_is_sound(self) -> str:
+        for choice in self._teach(self._new(), 1, TRIAL_ROUNDS):
+            if math.isinf(choice.estimate):
+                return f"an estimate was {choice.estimate!r}"
+            if not math.isfinite(choice.bonus):
+                return f"a bonus was {choice.bonus!r}"
+            if choice.propensity is not None and not 0 < choice.propensity <= 1:
+                return f"a propensity was {choice.propensity!r}"
+        return ""
+
+    def repeats_itself(self) -> str:
+        first, second = self._respond(self.agent, 9), self._respond(self.agent, 9)
+        if first.response != second.response:
+            return f"it chose {first.response!r}, then {second.response!r}"
+        return ""
+
+    def responding_changes_nothing(self) -> str:
+        asked, spared = self._new(), self._new()
+        self._teach(asked, 1, 20)
+        self._teach(spared, 1, 20)
+        for t in range(LAST_ROUND - 19, LAST_ROUND + 1):
+            self._respond(asked, t)
+        pairs = zip(self._teach(asked, 21, 50), self._teach(spared, 21, 50), strict=True)
+        for t, (one, other) in enumerate(pairs, start=21):
+            if one.response != other.response:
+                return f"asked more often in between, it chose otherwise in round {t}"
+        return ""
+
+    def learns_out_of_order(self) -> str:
+        agent = self._new()
+        open_rounds = [(self._task(t), self._respond(agent, t), t) for t in range(1, 11)]
+        for task, choice, t in reversed(open_rounds):
+            told = self._teacher.describe(task.context, choice.response, self._descriptions.at(t))
+            agent.learn(task, choice, told)
+        self._respond(agent, 11)
+        return ""
+
+    def state_is_plain(self) -> str:
+        self._teach(self.agent, 1, 10)
+        for name, value in self.agent.state().items():
+            if np.asarray(value).dtype.kind not in "biuf":
+                return f"{name} is {type(value).__name__}"
+        return ""
+
+    def restores(self) -> str:
+        agent, other = self._new(), self._new()
+        self._teach(agent, 1, 30)
+        other.restore(copy.deepcopy(dict(agent.state())))
+        pairs = zip(self._teach(agent, 31, 60), self._teach(other, 31, 60), strict=True)
+        for t, (one, two) in enumerate(pairs, start=31):
+            if one.response != two.response:
+                return f"in round {t} it chose {two.response!r} instead of {one.response!r}"
+        return ""

@@ -1,0 +1,63 @@
+"""What a trial found, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One promise of the protocol, and what is wrong with it if anything is."""
+
+    promise: str
+    trouble: str = ""
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise was kept."""
+        return not self.trouble
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the kit found. True if nothing is wrong."""
+
+    role: str
+    findings: tuple[Finding, ...]
+
+    def __bool__(self) -> bool:
+        return all(finding.kept for finding in self.findings)
+
+    @property
+    def troubles(self) -> list[str]:
+        """What is wrong, in plain words."""
+        return [f"{f.promise}: {f.trouble}" for f in self.findings if not f.kept]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{'ok   ' if f.kept else 'WRONG'} {f.promise}" + (f": {f.trouble}" * (not f.kept))
+            for f in self.findings
+        ]
+        verdict = f"This {self.role} keeps to the protocol."
+        if not self:
+            verdict = f"This {self.role} has {len(self.troubles)} trouble(s)."
+        return "\n".join([*lines, verdict])
+
+    __repr__ = __str__
+
+
+Check = Callable[[], str]
+"""Tries one promise; returns what is wrong, or ''."""
+
+
+def report(role: str, checks: Iterator[tuple[str, Check]]) -> Report:
+    """Try every promise; whatever goes wrong in somebody's object is a finding."""
+    return Report(role, tuple(Finding(promise, _tried(trial)) for promise, trial in checks))
+
+
+def _tried(trial: Check) -> str:
+    try:
+        return trial()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"

@@ -1,0 +1,160 @@
+"""The promises of a world, its teacher and its truth."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+
+from tellback.agents import Uniform
+from tellback.conformance.report import Check
+from tellback.conformance.simulated import sample_tasks, simulated
+from tellback.protocol import play
+from tellback.responses import Listed
+from tellback.roles import Facts, Task, Teacher, Truth, World, missing
+from tellback.streams import Stream
+
+TRIAL_ROUNDS = 60
+SAMPLED_TASKS = 10
+DESCRIPTIONS = 3000
+SIGNIFICANCE = 1e-6
+
+
+def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
+    """The promises of a world, its teacher and its truth."""
+    trial = _WorldTrial(thing)
+    yield "it has a world, a teacher and a truth", trial.has_its_parts
+    if trial.has_its_parts():
+        return
+    yield "its facts are Facts", trial.has_facts
+    yield "its tasks are tasks, as its facts say", trial.tasks_fit_the_facts
+    yield "it presents the same task for the same round and random stream", trial.repeats_itself
+    yield "its teacher is not told the instruction", trial.teacher_is_blind
+    yield "its descriptions are instructions", trial.descriptions_fit_the_facts
+    if trial.truth is not None:
+        yield "rewards are probabilities, and the best is the largest", trial.rewards_are_sound
+        yield "its teacher describes as the truth says", trial.teacher_is_true
+    yield f"an agent can play {TRIAL_ROUNDS} rounds in it", trial.can_be_played
+
+
+class _WorldTrial:
+    """A world, and the promises it must keep."""
+
+    def __init__(self, thing: Any) -> None:
+        self._simulation = simulated(thing)
+        self._world: Any = self._simulation.world
+        self._teacher: Any = self._simulation.teacher
+        self.truth: Any = self._simulation.truth
+
+    @cached_property
+    def _tasks(self) -> list[Task]:
+        return sample_tasks(self._simulation, SAMPLED_TASKS)
+
+    def has_its_parts(self) -> str:
+        lacking = missing(self._world, World) + missing(self._teacher, Teacher)
+        if self.truth is not None:
+            lacking += missing(self.truth, Truth)
+        return f"it lacks {', '.join(lacking)}" if lacking else ""
+
+    def has_facts(self) -> str:
+        facts = self._world.facts
+        return "" if isinstance(facts, Facts) else f"they are {facts!r}"
+
+    def tasks_fit_the_facts(self) -> str:
+        facts, seen = self._world.facts, []
+        for t, task in enumerate(self._tasks, start=1):
+            if not isinstance(task, Task):
+                return f"task {t} is {task!r}"
+            trouble = _instruction_trouble(task.instruction, facts)
+            if trouble:
+                return f"the instruction of task {t} {trouble}"
+            if isinstance(task.responses, Listed) and task.responses.dim != facts.dim:
+                return f"task {t} has features of size {task.responses.dim}, not {facts.dim}"
+            seen.append(task.responses)
+        if facts.fixed_responses and any(responses is not seen[0] for responses in seen):
+            return "its facts say that responses are fixed, but they are new objects each round"
+        return ""
+
+    def repeats_itself(self) -> str:
+        again = sample_tasks(self._simulation, SAMPLED_TASKS)
+        for t, (one, two) in enumerate(zip(self._tasks, again, strict=True), start=1):
+            if one.instruction != two.instruction:
+                return f"in round {t} it asked {one.instruction!r}, then {two.instruction!r}"
+        return ""
+
+    def teacher_is_blind(self) -> str:
+        parameters = list(inspect.signature(self._teacher.describe).parameters)
+        if len(parameters) != 3:
+            return f"describe takes {parameters}, not (context, response, rng)"
+        return ""
+
+    def _describe(self, task: Task, response: Any, t: int) -> Any:
+        return self._teacher.describe(task.context, response, Stream(3, "teacher").at(t))
+
+    def descriptions_fit_the_facts(self) -> str:
+        for t, task in enumerate(self._tasks, start=1):
+            told = self._describe(task, _some_response(task), t)
+            trouble = "" if told is None else _instruction_trouble(told, self._world.facts)
+            if trouble:
+                return f"a description {trouble}"
+        return ""
+
+    def rewards_are_sound(self) -> str:
+        for t, task in enumerate(self._tasks, start=1):
+            best = self.truth.best(task)
+            listed = (
+                range(len(task.responses))
+                if isinstance(task.responses, Listed)
+                else [_some_response(task)]
+            )
+            rewards = [self.truth.reward(task, y) for y in listed]
+            if not all(0 <= reward <= 1 + 1e-9 for reward in [best, *rewards]):
+                return f"in task {t} rewards are {rewards} and the best {best}"
+            highest = max(rewards)
+            if highest > best + 1e-9 or (len(rewards) > 1 and highest < best - 1e-9):
+                return f"in task {t} the best is said to be {best}, and the highest is {highest}"
+        return ""
+
+    def teacher_is_true(self) -> str:
+        """Compare how often the teacher says x with P(x | y, s), by an exact binomial test."""
+        task = self._tasks[0]
+        response, stream = _some_response(task), Stream(3, "teacher")
+        told = [
+            self._teacher.describe(task.context, response, stream.at(t))
+            for t in range(1, DESCRIPTIONS + 1)
+        ]
+        said = {x for x in told if x is not None}
+        for x in sorted(said, key=told.count, reverse=True)[:5]:
+            chance = self.truth.reward(task._replace(instruction=x), response)
+            often = told.count(x)
+            if binomtest(often, len(told), min(chance, 1.0)).pvalue < SIGNIFICANCE:
+                return (
+                    f"it said {x!r} {often} times out of {len(told)}, "
+                    f"and the truth gives that a probability of {chance:.4g}"
+                )
+        return ""
+
+    def can_be_played(self) -> str:
+        play(copy.deepcopy(self._simulation), Uniform(), rounds=TRIAL_ROUNDS, seed=1)
+        return ""
+
+
+def _some_response(task: Task) -> Any:
+    """A response to try: the last that is listed, or what the responses themselves offer."""
+    if isinstance(task.responses, Listed):
+        return len(task.responses) - 1
+    return next(iter(task.responses))
+
+
+def _instruction_trouble(instruction: Any, facts: Facts) -> str:
+    if facts.language:
+        return "" if isinstance(instruction, str) else f"is {instruction!r}, not a sentence"
+    number = isinstance(instruction, int | np.integer) and not isinstance(instruction, bool)
+    if not number or not 0 <= instruction < (facts.instructions or 0):
+        return f"is {instruction!r}, not a whole number from 0 to {(facts.instructions or 0) - 1}"
+    return ""

@@ -1,0 +1,80 @@
+"""The ledger: who was asked what, and which descriptions are still to come.
+
+The one way to an agent. A simulation drives it, and so does a service in which people
+teach: descriptions may come late, out of order, twice, or never.
+"""
+
+from __future__ import annotations
+
+from tellback.errors import ProtocolError
+from tellback.roles import Agent, Choice, Instruction, Task
+from tellback.streams import Stream
+
+
+class Ledger:
+    """Asks an agent, remembers what is open, and passes on descriptions once each.
+
+    Parameters
+    ----------
+    agent : Agent
+        The agent that is asked and taught.
+    stream : Stream
+        The agent's random stream; round ``t`` draws from its place for ``t``.
+
+    Notes
+    -----
+    Rounds have numbers that only grow, so the ledger knows without keeping a list that a
+    round which is no longer open was told or dropped: its memory is that of the open rounds.
+    """
+
+    def __init__(self, agent: Agent, stream: Stream) -> None:
+        self.agent = agent
+        self._stream = stream
+        self._open: dict[int, tuple[Task, Choice]] = {}
+        self._latest = 0
+
+    @property
+    def open(self) -> list[int]:
+        """The rounds that wait for a description."""
+        return list(self._open)
+
+    def ask(self, t: int, task: Task) -> Choice:
+        """Have the agent respond in round ``t``; asked again, an open round answers the same."""
+        if t <= self._latest:
+            if t in self._open:
+                return self._open[t][1]
+            raise ProtocolError(f"Round {t} is over; the next must be above {self._latest}.")
+        choice = self.agent.respond(task, self._stream.at(t))
+        if not isinstance(choice, Choice):
+            raise ProtocolError(
+                f"respond must return a Choice, such as task.choose(y), not {choice!r}."
+            )
+        if choice.response not in task.responses:
+            raise ProtocolError(
+                f"In round {t} the agent chose {choice.response!r}, "
+                f"which is not among the possible responses: {task.responses!r}."
+            )
+        self._open[t] = (task, choice)
+        self._latest = t
+        return choice
+
+    def tell(self, t: int, description: Instruction) -> bool:
+        """Teach the agent what it did in round ``t``; False if the round is no longer open."""
+        pair = self._open.get(t)
+        if pair is None:
+            self._refuse_unasked(t)
+            return False
+        self.agent.learn(*pair, description)
+        del self._open[t]
+        return True
+
+    def drop(self, t: int) -> bool:
+        """Close round ``t`` without a description; False if it is no longer open."""
+        if self._open.pop(t, None) is None:
+            self._refuse_unasked(t)
+            return False
+        return True
+
+    def _refuse_unasked(self, t: int) -> None:
+        if t > self._latest:
+            raise ProtocolError(f"Round {t} was never asked; the latest is {self._latest}.")

@@ -1,0 +1,7 @@
+"""Models: each estimates P(x | y, s) from descriptions."""
+
+from tellback.models.adam import MixtureByAdam
+from tellback.models.mixture import Mixture
+from tellback.models.model import Model, ModelSpec
+
+__all__ = ["Mixture", "MixtureByAdam", "Model", "ModelSpec"]

@@ -1,0 +1,312 @@
+"""Maximum likelihood for f in the softmax class (Algorithm 1, line 3), by incremental EM.
+
+The class is that of the paper's first experiment: f(x) = (F[x, 1], ..., F[x, d]) with every
+column of F a distribution over the instructions. With g(y, s) on the simplex, f(x) . g(y, s)
+is a mixture: a component i is drawn from g, an instruction from column i of F. The
+log-likelihood is concave in F, and EM climbs it without a step size.
+
+What is kept is the history compressed to *entries*: the distinct pairs of description and
+features with their counts, and for each entry the expected number of times that each
+component produced it (its *share*). The sum of the shares over the entries of x, divided by
+the sum over all entries, is F[x]. Each new description refreshes the shares of its own
+instruction and of a fixed number of further entries in turn, so that a round costs the same
+however many went before. Refreshing one entry at a time is the incremental EM of Neal and
+Hinton (1998); one *sweep* over all entries is a classical EM step, under which the
+likelihood never falls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellback.arrays import Array, Indices
+from tellback.compiled import compiled
+from tellback.errors import SettingError, real, whole
+from tellback.models.entries import COUNT, FEATURES, FOLLOWING, INSTRUCTION, Entries, count_entry
+from tellback.models.model import (
+    ModelSpec,
+    checked_instruction,
+    demand_table,
+    refuse_off_simplex,
+)
+from tellback.responses import Listed
+from tellback.roles import Facts, Instruction, State
+
+
+@dataclass(frozen=True)
+class Mixture(ModelSpec):
+    """The maximum-likelihood estimate of F for a table of instructions.
+
+    Parameters
+    ----------
+    refresh : int
+        How many entries each new description brings up to date: those of its own
+        instruction first, then others in turn. More is closer to the exact maximum
+        (``MixtureModel.gap`` says how close) and costs proportionally more.
+    """
+
+    refresh: int = 32
+
+    def __post_init__(self) -> None:
+        self._settle(refresh=whole("refresh", self.refresh))
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> MixtureModel:
+        """An estimate without data: every column of F uniform."""
+        return MixtureModel(demand_table(self.kind, facts), facts.dim, self.refresh)
+
+
+class MixtureModel:
+    """A live mixture.
+
+    Parameters
+    ----------
+    instructions, dim : int
+        |X| and d, the shape of F.
+    refresh : int
+        Entries refreshed a description.
+    """
+
+    def __init__(self, instructions: int, dim: int, refresh: int = 32) -> None:
+        self._refresh = refresh
+        self._entries = Entries(instructions, dim)
+        self._expected = np.zeros((instructions, dim))
+        self._totals = np.zeros(dim)
+        self._cursor = np.zeros(1, dtype=np.int64)
+
+    @property
+    def described(self) -> int:
+        """How many descriptions were learned."""
+        return int(self._entries.counts.sum())
+
+    @property
+    def f(self) -> Array:
+        """F-hat: its columns are distributions over the instructions."""
+        f: Array = _f_hat(self._expected, self._totals)
+        return f
+
+    def estimates(self, instruction: Instruction, responses: Listed) -> Array:
+        """f-hat(x) . g(y, s) for every listed response y."""
+        if responses.off_simplex:
+            refuse_off_simplex("mixture", responses)
+        x = checked_instruction(instruction, len(self._expected))
+        estimates = np.empty(len(responses))
+        _estimate(self._expected, self._totals, x, responses.columns, estimates)
+        return estimates
+
+    def learn(self, features: Array, description: Instruction) -> None:
+        """Count the description and refresh its entries and some others."""
+        x = checked_instruction(description, len(self._expected))
+        entries = self._entries
+        entry = entries.locate(x, features)
+        _learn(
+            entry,
+            x,
+            features,
+            entries.first,
+            entries.links,
+            entries.numbers,
+            entries.size,
+            self._expected,
+            self._totals,
+            self._cursor,
+            self._refresh,
+        )
+
+    def log_likelihood(self) -> float:
+        """The sum over descriptions of log f-hat(x') . g(y, s) (Algorithm 1, line 3)."""
+        return self._entries.log_likelihood(self.f)
+
+    def gap(self) -> float:
+        """An upper bound on how much higher the log-likelihood could be (Frank-Wolfe gap).
+
+        With D the gradient, no F exceeds the present log-likelihood by more than
+        sum_i max_x D[x, i] - n, because it is concave over a product of simplices.
+        """
+        if not self._entries.size:
+            return 0.0
+        gradient = self._gradient(self.f)
+        return max(0.0, float(gradient.max(axis=0).sum() - self.described))
+
+    def sweep(self, times: int = 1) -> None:
+        """Take full EM steps, all shares from the same F: the likelihood never falls."""
+        for _ in range(times):
+            self._expect(self.f)
+
+    def fit(self, gap: float = 1e-6, sweeps: int = 100_000) -> float:
+        """Climb until no F has a log-likelihood higher by more than ``gap``.
+
+        EM steps, two at a time, extrapolated along their common direction where that
+        raises the likelihood further (SQUAREM; Varadhan and Roland 2008).
+
+        Parameters
+        ----------
+        gap : float
+            The certified distance to stop at, in nats over all descriptions together.
+        sweeps : int
+            The number of EM steps after which to give up.
+
+        Returns
+        -------
+        float
+            The gap reached.
+        """
+        real("gap", gap, above=0)
+        reached = self.gap()
+        for _ in range(0, whole("sweeps", sweeps), 3):
+            if reached <= gap:
+                return reached
+            start = self.f
+            self.sweep()
+            first = self.f
+            self.sweep()
+            self._leap(start, first, self.f)
+            self.sweep()
+            reached = self.gap()
+        raise SettingError(
+            f"{sweeps} sweeps brought the likelihood to within {reached:.3g} of its maximum, "
+            f"not to the gap of {gap:.3g}: allow more sweeps, or a larger gap."
+        )
+
+    def state(self) -> State:
+        """The entries, their shares and the place of the next refresh."""
+        return {
+            **self._entries.state(),
+            "expected": self._expected.copy(),
+            "totals": self._totals.copy(),
+            "cursor": int(self._cursor[0]),
+        }
+
+    def restore(self, state: State) -> None:
+        """Go back to a state that ``state()`` gave."""
+        expected = np.array(state["expected"], dtype=np.float64)
+        totals = np.array(state["totals"], dtype=np.float64)
+        if expected.shape != self._expected.shape or totals.shape != self._totals.shape:
+            raise SettingError(
+                f"The saved estimate is of shape {expected.shape}, and this model's is "
+                f"{self._expected.shape}."
+            )
+        self._entries.restore(state)
+        self._expected, self._totals = expected, totals
+        self._cursor[0] = int(state["cursor"])
+
+    def _gradient(self, f: Array) -> Array:
+        """The derivative of the log-likelihood: D[x, i] = sum of n g_i / (f(x) . g)."""
+        entries = self._entries
+        weights = (entries.counts / entries.probabilities(f))[:, None] * entries.features
+        gradient = np.zeros_like(f)
+        np.add.at(gradient, entries.rows, weights)
+        return gradient
+
+    def _expect(self, f: Array) -> None:
+        """Recompute every share and their sums from F (E-step; ``f`` then is the M-step)."""
+        entries = self._entries
+        if not entries.size:
+            return
+        shares = f[entries.rows] * entries.features
+        shares *= (entries.counts / shares.sum(axis=1))[:, None]
+        entries.shares[:] = shares
+        self._expected[:] = 0
+        np.add.at(self._expected, entries.rows, shares)
+        self._totals[:] = self._expected.sum(axis=0)
+
+    def _leap(self, start: Array, first: Array, second: Array) -> None:
+        """Go further along the direction of two EM steps, if that is higher than the second."""
+        step = first - start
+        bend = (second - first) - step
+        length = np.linalg.norm(bend)
+        if length == 0:
+            return
+        alpha = -max(1.0, float(np.linalg.norm(step) / length))
+        far = start - 2 * alpha * step + alpha**2 * bend
+        # A component at exactly 0 could never come back: stay inside, near the edge.
+        far = np.where(self._expected > 0, np.maximum(far, 1e-3 * second), 0.0)
+        mass = far.sum(axis=0)
+        far = np.where(mass > 0, far / np.where(mass > 0, mass, 1), second)
+        if self._entries.log_likelihood(far) > self._entries.log_likelihood(second):
+            self._expect(far)
+
+
+@compiled
+def _estimate(expected: Array, totals: Array, x: int, columns: Array, estimates: Array) -> None:
+    """f-hat(x) . g(y) for all y; an untouched component is uniform, as before any data."""
+    estimates[:] = 0.0
+    for i in range(len(totals)):
+        f = expected[x, i] / totals[i] if totals[i] > 0.0 else 1.0 / expected.shape[0]
+        if f > 0.0:
+            for y in range(len(estimates)):
+                estimates[y] += f * columns[i, y]
+
+
+@compiled
+def _f_hat(expected: Array, totals: Array) -> Array:
+    f = np.empty_like(expected)
+    for x in range(expected.shape[0]):
+        for i in range(expected.shape[1]):
+            f[x, i] = expected[x, i] / totals[i] if totals[i] > 0.0 else 1.0 / expected.shape[0]
+    return f
+
+
+@compiled
+def _refresh_entry(numbers: Array, expected: Array, totals: Array, inverse_totals: Array) -> None:
+    """Recompute an entry's shares from the present F and move the sums by the difference.
+
+    ``numbers`` are the entry's, ``expected`` those of its instruction.
+    """
+    dim = len(totals)
+    total = 0.0
+    for i in range(dim):
+        total += expected[i] * inverse_totals[i] * numbers[FEATURES + i]
+    if not total > 0.0:
+        return
+    scale = numbers[COUNT] / total
+    for i in range(dim):
+        share = expected[i] * inverse_totals[i] * numbers[FEATURES + i] * scale
+        change = share - numbers[FEATURES + dim + i]
+        numbers[FEATURES + dim + i] = share
+        # Sums of many small changes: rounding must not take them below zero.
+        expected[i] = max(expected[i] + change, 0.0)
+        totals[i] = max(totals[i] + change, 0.0)
+        inverse_totals[i] = 1.0 / totals[i] if totals[i] > 0.0 else 0.0
+
+
+@compiled
+def _learn(
+    entry: int,
+    x: int,
+    features: Array,
+    first: Indices,
+    links: Indices,
+    numbers: Array,
+    size: int,
+    expected: Array,
+    totals: Array,
+    cursor: Indices,
+    refresh: int,
+) -> None:
+    """Count one description, then refresh its instruction's entries and others in turn."""
+    count_entry(entry, x, features, first, links, numbers)
+    dim = len(totals)
+    # The new description counts for each component as g says, before F has a say: a
+    # component that had sunk to zero for this instruction comes back, and a first-seen
+    # instruction starts from there.
+    inverse_totals = np.zeros(dim)
+    for i in range(dim):
+        numbers[entry, FEATURES + dim + i] += features[i]
+        expected[x, i] += features[i]
+        totals[i] += features[i]
+        if totals[i] > 0.0:
+            inverse_totals[i] = 1.0 / totals[i]
+    left = refresh
+    own = first[x]
+    while own >= 0 and left > 0:
+        _refresh_entry(numbers[own], expected[x], totals, inverse_totals)
+        own = links[own, FOLLOWING]
+        left -= 1
+    position = cursor[0]
+    for _ in range(min(left, size)):
+        position = position + 1 if position + 1 < size else 0
+        x = links[position, INSTRUCTION]
+        _refresh_entry(numbers[position], expected[x], totals, inverse_totals)
+    cursor[0] = position

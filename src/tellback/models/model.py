@@ -1,0 +1,77 @@
+"""What a model is: an estimate of the teacher, P(x | y, s), learned from descriptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.errors import SettingError
+from tellback.responses import Listed
+from tellback.roles import Facts, Instruction, State
+from tellback.specs import Spec
+
+
+@runtime_checkable
+class Model(Protocol):
+    """f-hat of the paper, whatever its form."""
+
+    def estimates(self, instruction: Instruction, responses: Listed) -> Array:
+        """The estimate of P(x | y, s) for every listed response y. Changes nothing."""
+        ...
+
+    def learn(self, features: Array, description: Instruction) -> None:
+        """Take in that a response with these features was described so."""
+        ...
+
+    def state(self) -> State:
+        """All that was learned, in arrays and numbers."""
+        ...
+
+    def restore(self, state: State) -> None:
+        """Go back to such a state."""
+        ...
+
+
+@dataclass(frozen=True)
+class ModelSpec(Spec):
+    """The settings of a model."""
+
+    role: ClassVar[str] = "model"
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> Model:
+        """Bring the model to life."""
+        raise NotImplementedError
+
+
+def demand_table(model: str, facts: Facts) -> int:
+    """The number of instructions; an error if they are sentences."""
+    if facts.instructions is None:
+        raise SettingError(f"{model} needs a table of instructions; this world uses sentences.")
+    return facts.instructions
+
+
+def refuse_off_simplex(model: str, responses: Listed) -> None:
+    """The error for features that are not distributions over the components."""
+    raise SettingError(
+        f"{model} needs features that are non-negative and sum to 1 for every response "
+        f"(only then is f(x) . g(y, s) a probability); here {responses.off_simplex}."
+    )
+
+
+def checked_instruction(instruction: Instruction, instructions: int) -> int:
+    """The instruction as a row of the table; an error if there is no such row."""
+    if type(instruction) is int and 0 <= instruction < instructions:
+        return instruction
+    if (
+        isinstance(instruction, bool)
+        or not isinstance(instruction, int | np.integer)
+        or not 0 <= instruction < instructions
+    ):
+        raise SettingError(
+            f"An instruction must be a whole number from 0 to {instructions - 1}, "
+            f"not {instruction!r}."
+        )
+    return int(instruction)

@@ -1,0 +1,259 @@
+"""Protocol 1 of the paper: Learning from Hindsight Instruction.
+
+There is one loop, and one place where regret is computed: both are in ``_protocol_1``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count, islice
+from typing import Any
+
+import numpy as np
+
+from tellback.errors import ProtocolError, SettingError, whole
+from tellback.ledger import Ledger
+from tellback.roles import (
+    Agent,
+    AgentSpec,
+    Choice,
+    Exchange,
+    Facts,
+    Instruction,
+    Round,
+    Simulation,
+    Task,
+    Teacher,
+    Truth,
+    World,
+    WorldSpec,
+    demand,
+)
+from tellback.run import Recorder, Run
+from tellback.streams import Streams
+
+__all__ = [
+    "Agent",
+    "Choice",
+    "Delay",
+    "Exchange",
+    "Facts",
+    "Instruction",
+    "Ledger",
+    "Round",
+    "Run",
+    "Simulation",
+    "Task",
+    "Teacher",
+    "Truth",
+    "World",
+    "play",
+    "rounds",
+]
+
+Delay = Callable[[int, np.random.Generator], int | None]
+"""How many rounds the description of round t takes to arrive; None if it never does."""
+
+
+def rounds(
+    world: WorldSpec | Simulation | Any,
+    agent: AgentSpec | Agent,
+    *,
+    seed: int = 0,
+    start: int = 0,
+    delay: Delay | None = None,
+    history: Iterable[Exchange] = (),
+) -> Iterator[Round]:
+    """Play Protocol 1 without end, yielding each round as it happens.
+
+    An agent never knows the horizon, so there is none here: stop when you have seen enough.
+
+    Parameters
+    ----------
+    world : WorldSpec, Simulation, or an object with the methods of World, Teacher and Truth
+        Where to play.
+    agent : AgentSpec or Agent
+        Who plays. A live agent goes on learning from where it stands.
+    seed : int
+        The run's seed: with the same world, agents meet the same tasks.
+    start : int
+        How many rounds the agent has played before (with this world and seed).
+    delay : Delay, optional
+        How long descriptions take. By default each arrives before the next round.
+    history : iterable of Exchange
+        The rounds played before, for worlds that read them (``Run.history`` has them).
+
+    Yields
+    ------
+    Round
+        After the agent has learned from it, if its description has arrived.
+    """
+    streams = Streams(seed)
+    simulation, live = _begin(world, agent, streams)
+    return _protocol_1(simulation, live, streams, start, delay, history)
+
+
+def play(
+    world: WorldSpec | Simulation | Any,
+    agent: AgentSpec | Agent,
+    rounds: int,
+    *,
+    seed: int = 0,
+    start: int = 0,
+    delay: Delay | None = None,
+    history: Iterable[Exchange] = (),
+    progress: Callable[[int], object] | None = None,
+) -> Run:
+    """Play Protocol 1 for a number of rounds and return the record of it.
+
+    Parameters
+    ----------
+    world, agent, seed, start, delay, history
+        As in :func:`rounds`.
+    rounds : int
+        How many rounds to play.
+    progress : callable, optional
+        Called now and then with the number of rounds played since its last call.
+
+    Returns
+    -------
+    Run
+        Regret and what else was observed, one entry a round.
+
+    Examples
+    --------
+    >>> from tellback.agents import Uniform
+    >>> from tellback.worlds import Synthetic
+    >>> run = play(Synthetic(instructions=5, responses=3, rank=2), Uniform(), rounds=100, seed=1)
+    >>> len(run.regret)
+    100
+    """
+    rounds = whole("rounds", rounds)
+    streams = Streams(seed)
+    simulation, live = _begin(world, agent, streams)
+    remembered = _history(simulation.world, history)
+    recorder = Recorder(rounds)
+    loop = _protocol_1(simulation, live, streams, start, delay, remembered)
+    recorder.consume(islice(loop, rounds), progress)
+    return recorder.run(
+        world=world, agent=live, spec=agent, seed=seed, start=start, history=remembered
+    )
+
+
+def _protocol_1(
+    simulation: Simulation,
+    agent: Agent,
+    streams: Streams,
+    start: int,
+    delay: Delay | None,
+    history: Iterable[Exchange],
+) -> Iterator[Round]:
+    """The loop. Line numbers are those of Protocol 1."""
+    world, teacher, truth = simulation.world, simulation.teacher, simulation.truth
+    of_world, of_teacher = streams.stream("world"), streams.stream("teacher")
+    remembered = _history(world, history)
+    _refuse_what_cannot_be_resumed(whole("start", start, at_least=0), remembered, delay)
+    remembers = remembered.maxlen != 0
+    ledger = Ledger(agent, streams.stream("agent"))
+    late = delay is not None
+    post = _Post(ledger, delay or _at_once, streams)
+
+    def loop() -> Iterator[Round]:
+        for t in count(start + 1):  # line 1
+            if late:
+                post.deliver(t)
+            task = world.task(t, remembered, of_world.at(t))  # line 2
+            choice = ledger.ask(t, task)  # line 3
+            response = choice.response
+            description = teacher.describe(task.context, response, of_teacher.at(t))  # line 4
+            if truth is None:
+                reward = regret = float("nan")
+            else:
+                reward = truth.reward(task, response)  # line 5
+                regret = truth.best(task) - reward  # equation 1
+            if description is None:
+                ledger.drop(t)
+            elif late:
+                post.send(t, description)
+            else:
+                ledger.tell(t, description)
+            if remembers:
+                remembered.append(Exchange(task, response, description))
+            yield Round(t, task, choice, description, reward, regret)
+
+    return loop()
+
+
+class _Post:
+    """Brings descriptions to the ledger later, or never."""
+
+    def __init__(self, ledger: Ledger, delay: Delay, streams: Streams) -> None:
+        self._ledger = ledger
+        self._delay = delay
+        self._stream = streams.stream("delay")
+        self._due: defaultdict[int, list[tuple[int, Instruction]]] = defaultdict(list)
+
+    def send(self, t: int, description: Instruction) -> None:
+        wait = self._delay(t, self._stream.at(t))
+        if wait is None:
+            self._ledger.drop(t)
+        elif wait == 0:
+            self._ledger.tell(t, description)
+        else:
+            arrives = t + 1 + whole("the delay of a description", wait)
+            self._due[arrives].append((t, description))
+
+    def deliver(self, t: int) -> None:
+        for asked, description in self._due.pop(t, ()):
+            self._ledger.tell(asked, description)
+
+
+def _at_once(t: int, rng: np.random.Generator) -> int:
+    return 0
+
+
+def _begin(
+    world: WorldSpec | Simulation | Any, agent: AgentSpec | Agent, streams: Streams
+) -> tuple[Simulation, Agent]:
+    """Bring specs to life; take live objects as they are."""
+    if isinstance(world, WorldSpec):
+        simulation = world.begin(streams.birth("world"))
+    elif isinstance(world, Simulation):
+        simulation = world
+    else:
+        demand(world, World, Teacher, Truth)
+        simulation = Simulation(world, world, world)
+    facts = simulation.world.facts
+    if not isinstance(facts, Facts):
+        raise ProtocolError(f"A world's facts must be Facts, not {facts!r}.")
+    if isinstance(agent, AgentSpec):
+        return simulation, agent.begin(facts, streams.birth("agent"))
+    demand(agent, Agent)
+    return simulation, agent
+
+
+def _history(world: World, before: Iterable[Exchange]) -> deque[Exchange]:
+    """The past rounds that a world wants to read, in a deque of that length."""
+    if isinstance(before, deque):
+        return before
+    memory = getattr(world, "memory", None)
+    if memory is not None:
+        memory = whole("a world's memory", memory, at_least=0)
+    return deque(before, maxlen=memory)
+
+
+def _refuse_what_cannot_be_resumed(
+    start: int, history: deque[Exchange], delay: Delay | None
+) -> None:
+    wanted = start if history.maxlen is None else min(start, history.maxlen)
+    if len(history) < wanted:
+        raise SettingError(
+            f"This world reads the last {wanted} rounds, and a run that starts after round "
+            f"{start} was given {len(history)} of them: pass history=run.history."
+        )
+    if start and delay is not None:
+        raise SettingError(
+            "A run with delayed descriptions cannot be taken up from an agent's state, "
+            "because the descriptions still on their way are not in it."
+        )

@@ -1,0 +1,257 @@
+"""The roles of Protocol 1 and what passes between them.
+
+An agent is given tasks and descriptions. The truth is another object, which only the
+referee of a simulation holds: nothing that an agent receives refers to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from tellback.arrays import AnyArray, Array
+from tellback.errors import ProtocolError, whole
+from tellback.specs import Spec
+
+Instruction = int | str
+"""x: a number of a table of instructions, or a sentence."""
+
+State = Mapping[str, AnyArray | int | float]
+"""What an agent has learned, in arrays and numbers only."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that an agent may know beforehand. Never the horizon, never the truth.
+
+    Parameters
+    ----------
+    dim : int
+        The size d of g(y, s).
+    instructions : int or None
+        How many instructions there are, or None where they are sentences.
+    fixed_responses : bool
+        Whether every task offers the same responses with the same features.
+    """
+
+    dim: int
+    instructions: int | None
+    fixed_responses: bool = False
+
+    def __post_init__(self) -> None:
+        whole("dim", self.dim)
+        if self.instructions is not None:
+            whole("instructions", self.instructions)
+
+    @property
+    def language(self) -> bool:
+        """Whether instructions are sentences."""
+        return self.instructions is None
+
+
+class Responses(Protocol):
+    """The responses that are possible now; ``Listed`` when they can be enumerated."""
+
+    def __contains__(self, response: object, /) -> bool: ...
+
+    def features(self, response: Any) -> Array:
+        """g(y, s) of one response."""
+        ...
+
+
+class Choice(NamedTuple):
+    """What an agent did, and why.
+
+    Attributes
+    ----------
+    response : Any
+        y_t.
+    features : Array
+        g(y_t, s_t).
+    estimate : float
+        The model's estimate of P(x_t | y_t, s_t); NaN if the agent has none.
+    bonus : float
+        What was added to the estimate for the sake of exploring.
+    propensity : float or None
+        The probability with which the agent chose this response, None if unknown.
+    """
+
+    response: Any
+    features: Array
+    estimate: float = float("nan")
+    bonus: float = 0.0
+    propensity: float | None = None
+
+
+class Task(NamedTuple):
+    """What the world presents in a round (Protocol 1, line 2).
+
+    Attributes
+    ----------
+    context : Any
+        s_t.
+    instruction : Instruction
+        x_t.
+    responses : Responses
+        The responses that are possible, with their features g(y, s_t).
+    """
+
+    context: Any
+    instruction: Instruction
+    responses: Any
+
+    def choose(
+        self,
+        response: Any,
+        *,
+        estimate: float = float("nan"),
+        bonus: float = 0.0,
+        propensity: float | None = None,
+    ) -> Choice:
+        """The choice of a response, its features looked up."""
+        features = self.responses.features(response)
+        return Choice(response, features, estimate, bonus, propensity)
+
+
+class Exchange(NamedTuple):
+    """What is public of a finished round; an adversarial world may read it."""
+
+    task: Task
+    response: Any
+    description: Instruction | None
+
+
+class Round(NamedTuple):
+    """One round of Protocol 1, with the referee's verdict.
+
+    Attributes
+    ----------
+    t : int
+        The round's number, from 1.
+    task : Task
+        s_t and x_t.
+    choice : Choice
+        y_t.
+    description : Instruction or None
+        x'_t; None if the teacher gave none.
+    reward : float
+        P(x_t | y_t, s_t); NaN if nobody knows the truth.
+    regret : float
+        This round's term of the paper's equation 1.
+    """
+
+    t: int
+    task: Task
+    choice: Choice
+    description: Instruction | None
+    reward: float
+    regret: float
+
+
+@runtime_checkable
+class World(Protocol):
+    """Presents a task each round.
+
+    A world may also set ``memory``, the number of past rounds it wants to read: 0 for none
+    (then none are kept), None for all, which is also what a world without it gets.
+    """
+
+    facts: Facts
+
+    def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
+        """s_t and x_t, possibly chosen against the agent (Protocol 1, line 2)."""
+        ...
+
+
+@runtime_checkable
+class Teacher(Protocol):
+    """Describes what the agent did. It is never told what was asked."""
+
+    def describe(self, context: Any, response: Any, rng: np.random.Generator) -> Instruction | None:
+        """x'_t drawn from P(X | y_t, s_t), or None for no description (line 4)."""
+        ...
+
+
+@runtime_checkable
+class Truth(Protocol):
+    """The hidden reward, held by the referee of a simulation."""
+
+    def reward(self, task: Task, response: Any) -> float:
+        """P(x_t | y, s_t) (line 5)."""
+        ...
+
+    def best(self, task: Task) -> float:
+        """The largest P(x_t | y, s_t) over the possible responses y."""
+        ...
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Responds to tasks and learns from descriptions.
+
+    These two methods are all that a simulation needs. An agent that is to be saved, or
+    that ``tellback.check`` shall try in full, has ``state()`` and ``restore(state)`` too.
+    """
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        """y_t (line 3). Changes nothing in the agent."""
+        ...
+
+    def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
+        """Take in x'_t; at once or much later, in any order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A world, its teacher and its truth: three objects, because agents meet only one.
+
+    ``truth`` is None where nobody knows it; regret is then NaN.
+    """
+
+    world: World
+    teacher: Teacher
+    truth: Truth | None
+
+
+@dataclass(frozen=True)
+class WorldSpec(Spec):
+    """The settings of a simulated world."""
+
+    role: ClassVar[str] = "world"
+
+    def begin(self, rng: np.random.Generator) -> Simulation:
+        """Bring the world to life, drawing what it must from ``rng``."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class AgentSpec(Spec):
+    """The settings of an agent."""
+
+    role: ClassVar[str] = "agent"
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> Agent:
+        """Bring the agent to life, with all that it may know beforehand."""
+        raise NotImplementedError
+
+
+def missing(thing: object, role: type) -> list[str]:
+    """The members of a role that a thing does not have."""
+    wanted = [name for name in vars(role) if not name.startswith("_")]
+    wanted += [name for name in getattr(role, "__annotations__", {}) if name not in wanted]
+    return [name for name in wanted if not hasattr(thing, name)]
+
+
+def demand(thing: object, *roles: type) -> None:
+    """Refuse a thing that lacks members of the roles it is to play, naming them."""
+    lacking = [name for role in roles for name in missing(thing, role)]
+    if lacking:
+        parts = " and ".join(role.__name__ for role in roles)
+        hint = " It is a class: give an instance." if isinstance(thing, type) else ""
+        raise ProtocolError(
+            f"{thing!r} cannot be used as {parts}: it has no {', '.join(lacking)}.{hint}"
+        )

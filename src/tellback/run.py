@@ -1,0 +1,224 @@
+"""The record of a run: what happened in each round, and a summary for people."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.roles import Agent, Exchange, Round
+from tellback.specs import Spec
+
+if TYPE_CHECKING:
+    import polars
+
+PROGRESS_EVERY = 1000
+
+NOTHING_TOLD = -1
+"""Stands for a missing description in a column of whole numbers."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One agent in one world with one seed: one entry a round in every sequence.
+
+    Attributes
+    ----------
+    regrets : Array
+        The regret of each round: the terms of the paper's equation 1.
+    rewards : Array
+        P(x_t | y_t, s_t).
+    estimates, bonuses, propensities : Array
+        The agent's own account of its choices; NaN where it gave none.
+    instructions, responses, descriptions : sequence
+        x_t, y_t and x'_t; a round nobody described has -1 there, or None among sentences.
+    agent : Agent
+        The live agent as the run left it: ``run.agent.save(path)`` keeps it.
+    """
+
+    regrets: Array
+    rewards: Array
+    estimates: Array
+    bonuses: Array
+    propensities: Array
+    instructions: Sequence[Any]
+    responses: Sequence[Any]
+    descriptions: Sequence[Any]
+    agent: Agent = field(repr=False)
+    world_name: str
+    agent_name: str
+    seed: int
+    start: int = 0
+    history: Sequence[Exchange] = field(default=(), repr=False)
+
+    def __len__(self) -> int:
+        return len(self.regrets)
+
+    @property
+    def regret(self) -> Array:
+        """Cumulative regret, Reg(t) of equation 1, one entry a round."""
+        return np.cumsum(self.regrets)
+
+    @property
+    def matches(self) -> Array:
+        """1 where the description was the instruction, else 0: all one sees without the truth."""
+        pairs = zip(self.instructions, self.descriptions, strict=True)
+        return np.array([float(asked == told) for asked, told in pairs])
+
+    def table(self) -> polars.DataFrame:
+        """The run as a polars table, a row a round."""
+        import polars
+
+        frame = polars.DataFrame(
+            {
+                "t": np.arange(self.start + 1, self.start + len(self) + 1),
+                "instruction": self.instructions,
+                "response": self.responses,
+                "description": self.descriptions,
+                "estimate": self.estimates,
+                "bonus": self.bonuses,
+                "propensity": self.propensities,
+                "reward": self.rewards,
+                "regret": self.regret,
+            },
+            strict=False,
+        )
+        told = polars.col("description")
+        if frame.schema["description"].is_integer():
+            told = polars.when(told != NOTHING_TOLD).then(told)
+        return frame.with_columns(told)
+
+    def summary(self) -> Summary:
+        """A short table that a person can read."""
+        tenth = max(1, len(self) // 10)
+        possible = float(np.mean(self.rewards + self.regrets))
+        rows = {
+            "world": self.world_name,
+            "agent": self.agent_name,
+            "seed": str(self.seed),
+            "rounds": f"{len(self):,}" + (f" after {self.start:,}" if self.start else ""),
+            "regret": f"{self.regrets.sum():.4g}",
+            "regret a round, first tenth": f"{self.regrets[:tenth].mean():.3g}",
+            "regret a round, last tenth": f"{self.regrets[-tenth:].mean():.3g}",
+            "reward, of the best possible": (
+                f"{self.rewards.mean():.3g} of {possible:.3g} "
+                f"({self.rewards.mean() / possible:.0%})"
+                if possible > 0
+                else "unknown"
+            ),
+            "descriptions that matched": f"{self.matches.mean():.2%}",
+        }
+        return Summary(rows)
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+class Summary(dict[str, str]):
+    """A table of two columns that displays itself, in a terminal and in a notebook."""
+
+    def __str__(self) -> str:
+        width = max(map(len, self))
+        return "\n".join(f"{name:<{width}}  {value}" for name, value in self.items())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(value)}</td></tr>"
+            for name, value in self.items()
+        )
+        return f"<table>{rows}</table>"
+
+
+class Recorder:
+    """Writes rounds into columns whose memory is taken once, at the beginning."""
+
+    def __init__(self, rounds: int) -> None:
+        # np.full touches every page now, so that memory stays flat while the run goes on.
+        self._regrets, self._rewards, self._estimates, self._bonuses, self._propensities = (
+            np.full(rounds, np.nan) for _ in range(5)
+        )
+        self._rounds = rounds
+        self._instructions: Any = []
+        self._responses: Any = []
+        self._descriptions: Any = []
+
+    def consume(self, rounds: Iterator[Round], progress: Callable[[int], object] | None) -> None:
+        """Record every round."""
+        first = next(rounds)
+        self._instructions = self._column(first.task.instruction)
+        self._responses = self._column(first.choice.response)
+        self._descriptions = self._column(first.task.instruction)  # of the same kind
+        # Views through which a single number is written faster than into the array.
+        regrets, rewards = _writable(self._regrets), _writable(self._rewards)
+        estimates, bonuses = _writable(self._estimates), _writable(self._bonuses)
+        propensities = _writable(self._propensities)
+        instructions, responses = _writable(self._instructions), _writable(self._responses)
+        descriptions = _writable(self._descriptions)
+        reported = done = 0
+        for i, (_, task, choice, description, reward, regret) in enumerate(chain([first], rounds)):
+            regrets[i] = regret
+            rewards[i] = reward
+            response, _, estimate, bonus, propensity = choice
+            estimates[i] = estimate
+            bonuses[i] = bonus
+            if propensity is not None:
+                propensities[i] = propensity
+            instructions[i] = task[1]
+            responses[i] = response
+            if description is not None:
+                descriptions[i] = description
+            done = i + 1
+            if progress is not None and not done % PROGRESS_EVERY:
+                progress(PROGRESS_EVERY)
+                reported = done
+        if progress is not None and done > reported:
+            progress(done - reported)
+
+    def _column(self, sample: object) -> Any:
+        """Room for values like the sample: a table of integers, or a list of anything."""
+        if isinstance(sample, int | np.integer):
+            return np.full(self._rounds, NOTHING_TOLD)
+        return [None] * self._rounds
+
+    def run(
+        self,
+        world: object,
+        agent: Agent,
+        spec: object,
+        seed: int,
+        start: int,
+        history: Sequence[Exchange],
+    ) -> Run:
+        """The finished record."""
+        return Run(
+            regrets=self._regrets,
+            rewards=self._rewards,
+            estimates=self._estimates,
+            bonuses=self._bonuses,
+            propensities=self._propensities,
+            instructions=self._instructions,
+            responses=self._responses,
+            descriptions=self._descriptions,
+            agent=agent,
+            world_name=_name(world),
+            agent_name=_name(spec),
+            seed=seed,
+            start=start,
+            history=history,
+        )
+
+
+def _writable(column: Any) -> Any:
+    return column.data if isinstance(column, np.ndarray) else column
+
+
+def _name(thing: object) -> str:
+    return repr(thing) if isinstance(thing, Spec) else type(thing).__name__

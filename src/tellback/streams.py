@@ -1,0 +1,115 @@
+"""Random streams keyed by seed, role and round.
+
+World, teacher and agent of a run draw from streams of their own, and each stream starts
+afresh every round at a place that depends on nothing but the run's seed, the role and the
+round's number. Hence two agents with one seed meet the same tasks however much either of
+them draws, a run can be taken up at any round, and descriptions may be given in any order.
+
+A stream is a NumPy ``Generator`` over the counter-based Philox generator: the round's
+number is a word of its counter. The key is a hash of seed and role, so nobody who holds a
+stream can read the run's seed off it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import zlib
+
+import numpy as np
+
+from tellback.errors import whole
+
+_EMPTY_BUFFER = 4  # Philox makes four words at a time; position 4 says that all are used.
+
+
+class _PhiloxState(ctypes.Structure):
+    """NumPy's C state of a Philox generator (``philox_state`` in its philox.h)."""
+
+    _fields_ = (
+        ("counter", ctypes.POINTER(ctypes.c_uint64 * 4)),
+        ("key", ctypes.POINTER(ctypes.c_uint64 * 2)),
+        ("buffer_position", ctypes.c_int),
+        ("buffer", ctypes.c_uint64 * 4),
+        ("has_uint32", ctypes.c_int),
+        ("uinteger", ctypes.c_uint32),
+    )
+
+
+class Stream:
+    """The random stream of one role in one run.
+
+    Parameters
+    ----------
+    seed : int
+        The run's seed.
+    role : str
+        Whose stream it is; another role with the same seed gets an unrelated one.
+    """
+
+    def __init__(self, seed: int, role: str) -> None:
+        entropy = [whole("seed", seed, at_least=0), zlib.crc32(role.encode())]
+        key = np.random.SeedSequence(entropy).generate_state(2, np.uint64)
+        self._philox = np.random.Philox(key=key)
+        self.generator = np.random.Generator(self._philox)
+        # Repositioning through the public ``state`` property costs ten times as much as
+        # writing the counter in place, three times a round. The layout is checked first.
+        state = _PhiloxState.from_address(self._philox.ctypes.state_address)
+        self._state = state
+        self._counter = state.counter.contents
+        self._in_place = self._layout_is_as_expected()
+
+    def at(self, t: int) -> np.random.Generator:
+        """The stream at the beginning of round ``t`` (the same object every time)."""
+        if not self._in_place:
+            self._reposition_publicly(t)
+            return self.generator
+        counter, state = self._counter, self._state
+        counter[0] = 0
+        counter[2] = t
+        state.buffer_position = _EMPTY_BUFFER
+        state.has_uint32 = 0
+        return self.generator
+
+    def _reposition_publicly(self, t: int) -> None:
+        state = self._philox.state
+        state["state"]["counter"][:] = (0, 0, t, 0)
+        state["buffer_pos"] = _EMPTY_BUFFER
+        state["has_uint32"] = 0
+        self._philox.state = state
+
+    def _layout_is_as_expected(self) -> bool:
+        """Whether the bytes at the state's address mean what ``_PhiloxState`` says."""
+        self._reposition_publicly(7)
+        self.generator.integers(2**31, dtype=np.uint32)
+        public = self._philox.state
+        state = self._state
+        as_expected: bool = (
+            list(self._counter) == public["state"]["counter"].tolist()
+            and list(state.key.contents) == public["state"]["key"].tolist()
+            and state.buffer_position == public["buffer_pos"]
+            and list(state.buffer) == public["buffer"].tolist()
+            and state.has_uint32 == public["has_uint32"]
+            and state.uinteger == public["uinteger"]
+        )
+        return as_expected
+
+
+class Streams:
+    """The streams of one run, by role.
+
+    Parameters
+    ----------
+    seed : int
+        The run's seed.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = whole("seed", seed, at_least=0)
+
+    def stream(self, role: str) -> Stream:
+        """A stream for the rounds of the run."""
+        return Stream(self._seed, role)
+
+    def birth(self, role: str) -> np.random.Generator:
+        """The generator from which a world or an agent draws when it is brought to life."""
+        return Stream(self._seed, f"birth of {role}").at(0)

@@ -1,0 +1,6 @@
+"""Worlds: each presents a task a round; a simulated one has a teacher and a truth too."""
+
+from tellback.roles import WorldSpec
+from tellback.worlds.synthetic import Synthetic
+
+__all__ = ["Synthetic", "WorldSpec"]

@@ -1,0 +1,255 @@
+"""The synthetic world: P(x | y, s) = f(x) . g(y, s) for random F and G.
+
+The paper's first experiment. F has a column for each of d components, a distribution over
+the instructions; g(y, s) is a distribution over the components. A description is therefore
+drawn in two steps: a component from g(y, s), then an instruction from its column of F.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.compiled import compiled
+from tellback.errors import SettingError, one_of, real, whole
+from tellback.responses import Listed
+from tellback.roles import Exchange, Facts, Instruction, Simulation, Task, WorldSpec
+from tellback.streams import Streams
+
+
+@dataclass(frozen=True)
+class Synthetic(WorldSpec):
+    """A low-rank world drawn at random.
+
+    Parameters
+    ----------
+    instructions : int
+        The number of instructions, |X|.
+    responses : int
+        The number of responses, |Y|.
+    rank : int
+        The number d of components.
+    temperature : float
+        F and G are soft-maxes of standard Gaussians divided by this.
+    contexts : int or "fresh"
+        1: the paper's single context, every round the same features. n: one of n contexts
+        drawn uniformly each round, each with its own G. "fresh": a new G every round.
+    asks : "uniform", "marginal" or a sequence of probabilities
+        Where instructions come from: uniform over X; the teacher's marginal, which is the
+        description of a uniformly drawn response; or given probabilities, one for each
+        instruction. The paper does not say which it used.
+    seed : int or None
+        The seed of F and G; None draws them from the run's seed, so that another run seed
+        means another world.
+
+    Examples
+    --------
+    >>> Synthetic(instructions=2000, responses=10, rank=10, temperature=0.75, seed=0).rank
+    10
+    """
+
+    instructions: int = 2000
+    responses: int = 10
+    rank: int = 10
+    temperature: float = 0.75
+    contexts: int | str = 1
+    asks: str | tuple[float, ...] = "uniform"
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        contexts: int | str
+        if isinstance(self.contexts, str):
+            contexts = one_of("contexts", self.contexts, ["fresh"])
+        else:
+            contexts = whole("contexts", self.contexts)
+        instructions = whole("instructions", self.instructions)
+        self._settle(
+            instructions=instructions,
+            responses=whole("responses", self.responses),
+            rank=whole("rank", self.rank),
+            temperature=real("temperature", self.temperature, above=0),
+            contexts=contexts,
+            asks=_checked_asks(self.asks, instructions),
+            seed=None if self.seed is None else whole("seed", self.seed, at_least=0),
+        )
+
+    def begin(self, rng: np.random.Generator) -> Simulation:
+        """Draw F and, unless every round has its own, the features of every context."""
+        if self.seed is not None:
+            rng = Streams(self.seed).birth("synthetic world")
+        f = softmax(rng.standard_normal((self.instructions, self.rank)), self.temperature, axis=0)
+        contexts = 0 if isinstance(self.contexts, str) else self.contexts
+        listed = [self._draw_responses(rng) for _ in range(contexts)]
+        teacher = SyntheticTeacher(f, listed)
+        return Simulation(
+            world=SyntheticWorld(self, listed, teacher),
+            teacher=teacher,
+            truth=SyntheticTruth(f, contexts),
+        )
+
+    def _draw_responses(self, rng: np.random.Generator) -> Listed:
+        z = rng.standard_normal((self.responses, self.rank))
+        return Listed(softmax(z, self.temperature, axis=1))
+
+
+class SyntheticWorld:
+    """Presents a context and an instruction; knows g and how instructions are drawn."""
+
+    memory: ClassVar[int] = 0
+
+    def __init__(
+        self, spec: Synthetic, listed: Sequence[Listed], teacher: SyntheticTeacher
+    ) -> None:
+        self.facts = Facts(
+            dim=spec.rank, instructions=spec.instructions, fixed_responses=len(listed) == 1
+        )
+        self._spec = spec
+        self._listed = listed
+        self._only = listed[0] if len(listed) == 1 else None
+        self._teacher = teacher
+        self._cumulative: list[float] = []
+        if not isinstance(spec.asks, str):
+            total = sum(spec.asks)
+            self._cumulative = [part / total for part in accumulate(spec.asks)]
+
+    def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
+        """A task that does not depend on the past."""
+        if self._only is not None:
+            context, responses = 0, self._only
+        else:
+            context, responses = self._context(rng)
+        return Task(context, self._instruction(context, rng), responses)
+
+    def _context(self, rng: np.random.Generator) -> tuple[Any, Listed]:
+        if self._listed:
+            s = int(rng.random() * len(self._listed))
+            return s, self._listed[s]
+        responses = self._spec._draw_responses(rng)
+        return responses.matrix, responses
+
+    def _instruction(self, context: Any, rng: np.random.Generator) -> int:
+        asks = self._spec.asks
+        if asks == "uniform":
+            return int(rng.random() * self._spec.instructions)
+        if asks == "marginal":
+            response = int(rng.random() * self._spec.responses)
+            return self._teacher.describe(context, response, rng)
+        return bisect_right(self._cumulative, rng.random(), hi=self._spec.instructions - 1)
+
+
+class SyntheticTeacher:
+    """Draws x' from P(X | y, s).
+
+    A context is its number, or its feature matrix where every round has a new one.
+    """
+
+    def __init__(self, f: Array, listed: Sequence[Listed]) -> None:
+        self._columns = [responses.columns for responses in listed]
+        # A row a component, so that the search within one runs along memory.
+        self._cumulative = np.ascontiguousarray(np.cumsum(f, axis=0).T)
+        self._cumulative /= self._cumulative[:, -1:]
+
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> int:
+        """A description of the response; nothing else is known here of the round."""
+        columns = self._columns[context] if self._columns else context.T
+        return _describe(columns, response, self._cumulative, rng.random())
+
+
+class SyntheticTruth:
+    """P(x | y, s) itself."""
+
+    def __init__(self, f: Array, contexts: int) -> None:
+        self._f = f
+        # The best reward is asked for every round; with listed contexts it has few values.
+        self._best: list[dict[Instruction, float]] = [{} for _ in range(contexts)]
+
+    def reward(self, task: Task, response: int) -> float:
+        """P(x_t | y, s_t)."""
+        return _reward(self._f, task.instruction, task.responses.columns, response)
+
+    def best(self, task: Task) -> float:
+        """The largest P(x_t | y, s_t)."""
+        if not self._best:
+            return self._highest(task)
+        known: dict[Instruction, float] = self._best[task.context]
+        best = known.get(task.instruction)
+        if best is None:
+            best = known[task.instruction] = self._highest(task)
+        return best
+
+    def _highest(self, task: Task) -> float:
+        return _highest_reward(self._f, task.instruction, task.responses.columns)
+
+
+def softmax(z: Array, temperature: float, axis: int) -> Array:
+    """exp(z / temperature), normalised along an axis."""
+    z = z / temperature
+    weights = np.exp(z - z.max(axis=axis, keepdims=True))
+    normalised: Array = weights / weights.sum(axis=axis, keepdims=True)
+    return normalised
+
+
+def _checked_asks(asks: object, instructions: int) -> str | tuple[float, ...]:
+    if isinstance(asks, str):
+        return one_of("asks", asks, ["uniform", "marginal"])
+    if not isinstance(asks, Sequence | np.ndarray):
+        raise SettingError(f"asks must be 'uniform', 'marginal' or probabilities, not {asks!r}.")
+    given = tuple(real(f"asks[{x}]", value, at_least=0) for x, value in enumerate(asks))
+    if len(given) != instructions:
+        raise SettingError(
+            f"asks must have a probability for each of the {instructions} instructions, "
+            f"not {len(given)}."
+        )
+    if abs(sum(given) - 1) > 1e-6:
+        raise SettingError(f"asks must sum to 1, not {sum(given):g}.")
+    return given
+
+
+@compiled
+def _describe(columns: Array, response: int, cumulative: Array, u: float) -> int:
+    """Draw a component from g(y, s), then an instruction from its column of F, with one u."""
+    dim, instructions = cumulative.shape
+    component = 0
+    for i in range(dim):
+        weight = columns[i, response]
+        if weight > 0.0:  # rounding must not end in a component that cannot be drawn
+            component = i
+            if u < weight:
+                break
+            u -= weight
+    # Given the component, what is left of u is uniform on [0, weight).
+    u /= columns[component, response]
+    low, high = 0, instructions - 1
+    while low < high:
+        middle = (low + high) // 2
+        if cumulative[component, middle] > u:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@compiled
+def _reward(f: Array, instruction: Any, columns: Array, response: int) -> float:
+    reward = 0.0
+    for i in range(f.shape[1]):
+        reward += f[instruction, i] * columns[i, response]
+    return reward
+
+
+@compiled
+def _highest_reward(f: Array, instruction: Any, columns: Array) -> float:
+    highest = -np.inf
+    for y in range(columns.shape[1]):
+        # In the order of _reward, so that the best response has regret 0 exactly.
+        reward = 0.0
+        for i in range(f.shape[1]):
+            reward += f[instruction, i] * columns[i, y]
+        highest = max(highest, reward)
+    return highest
