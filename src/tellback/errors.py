@@ -27,8 +27,7 @@ class ProtocolError(TellbackError, TypeError):
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """The error for a name that is not among the known ones, with the nearest that is."""
     options = sorted(known)
-    close = difflib.get_close_matches(name.lower(), options, n=1, cutoff=0.5)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
+    hint = _hint(name, options)
     listed = ", ".join(options) if options else "none"
     return UnknownNameError(f"There is no {kind} {name!r}.{hint} Known: {listed}.")
 
@@ -77,6 +76,11 @@ def one_of(name: str, value: object, options: Iterable[str]) -> str:
     if isinstance(value, str) and value in known:
         return value
     listed = " or ".join(repr(option) for option in known)
-    close = difflib.get_close_matches(str(value), known, n=1, cutoff=0.5)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    raise SettingError(f"{name} must be {listed}, not {value!r}.{hint}")
+    raise SettingError(f"{name} must be {listed}, not {value!r}.{_hint(str(value), known)}")
+
+
+def _hint(name: str, options: list[str]) -> str:
+    """The nearest of the options, whatever its case, as a question."""
+    by_lower = {option.lower(): option for option in reversed(options)}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    return f" Did you mean {by_lower[close[0]]!r}?" if close else ""

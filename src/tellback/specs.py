@@ -8,7 +8,7 @@ values, so that nonsense is refused before any work starts.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -30,11 +30,12 @@ class Spec:
     role: ClassVar[str] = "spec"
     kind: ClassVar[str] = "spec"
     version: ClassVar[int] = 1
+    abstract: ClassVar[bool] = True
     _known: ClassVar[dict[tuple[str, str], type[Spec]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        if "role" in cls.__dict__:  # the base of a role: it has no kind of its own
+        if "role" in cls.__dict__ or "abstract" in cls.__dict__:  # a base: not to be named
             return
         if "kind" not in cls.__dict__:
             cls.kind = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", cls.__name__).lower()
@@ -54,6 +55,22 @@ class Spec:
                 value = value.to_data()
             data[field.name] = list(value) if isinstance(value, tuple) else value
         return data
+
+    def label(self) -> str:
+        """The kind and its settings, for tables: ``loril k=0.1 lam=1.0 ties=random``."""
+        return " ".join([self.kind, *self._shown_settings()])
+
+    def _shown_settings(self) -> Iterator[str]:
+        # Settings that all specs of a role share come last: they tell them apart least.
+        own_first = sorted(fields(self), key=lambda field: bool(field.kw_only))
+        for field in own_first:
+            value = getattr(self, field.name)
+            if isinstance(value, Spec):
+                value = f"({value.label()})"
+            elif isinstance(value, tuple):
+                value = f"<{len(value)} values>"
+            if value is not None:
+                yield f"{field.name}={value}"
 
     @classmethod
     def settings(cls) -> list[str]:

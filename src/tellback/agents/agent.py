@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -79,6 +80,8 @@ class ModelAgentSpec(AgentSpec):
         How to choose among equally good responses. It decides the paper's first
         experiment: before an instruction has been described, all its estimates are equal.
     """
+
+    abstract: ClassVar[bool] = True
 
     model: ModelSpec | None = field(default=None, kw_only=True)
     ties: str = field(default="random", kw_only=True)

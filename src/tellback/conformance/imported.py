@@ -1,0 +1,40 @@
+"""The object that ``module:name`` names."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+from tellback.errors import TellbackError, unknown_name
+
+
+def imported(where: str) -> Any:
+    """Import what MODULE:NAME names; a class or function is called to make the object.
+
+    Modules in the working folder are found too, as with ``python -m``.
+    """
+    module_name, colon, name = where.partition(":")
+    if not colon or not module_name or not name:
+        raise TellbackError(f"Name the object as MODULE:NAME, not {where!r}.")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise TellbackError(f"{module_name} cannot be imported: {error}") from error
+    if not hasattr(module, name):
+        public = [known for known in vars(module) if not known.startswith("_")]
+        raise unknown_name(f"object in {module_name} named", name, public)
+    found = getattr(module, name)
+    return _made(found, where) if callable(found) else found
+
+
+def _made(maker: Any, where: str) -> Any:
+    try:
+        return maker()
+    except TypeError as error:
+        raise TellbackError(
+            f"{where} cannot be made without arguments ({error}): "
+            "name an object, or a function that makes one."
+        ) from error

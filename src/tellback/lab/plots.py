@@ -1,0 +1,96 @@
+"""Figures: an agent has the same colour everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+from tellback.arrays import Array, Indices
+from tellback.files import written_whole
+from tellback.lab.compare import curve_band
+
+COLOURS = {
+    "LORIL": "#0072b2",
+    "epsilon-greedy": "#e69f00",
+    "greedy": "#009e73",
+    "random": "#999999",
+}
+"""From the palette of Okabe and Ito, which colour-blind readers can tell apart."""
+
+OTHER_COLOURS = ("#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#000000")
+
+
+def colour(agent: str) -> str:
+    """The colour of an agent: its own, or one that depends on nothing but its name."""
+    return COLOURS.get(agent, OTHER_COLOURS[sum(agent.encode()) % len(OTHER_COLOURS)])
+
+
+@dataclass(frozen=True)
+class Line:
+    """One agent's curves, a row a seed."""
+
+    agent: str
+    label: str
+    t: Indices
+    curves: Array
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One plot of a figure."""
+
+    title: str
+    lines: Sequence[Line]
+
+
+def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 2) -> list[Path]:
+    """Draw cumulative regret, mean and 95% band a line; writes PNG and SVG.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    style: Any = {
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+        "svg.hashsalt": "tellback",  # the same figure gives the same file
+        "svg.fonttype": "none",
+    }
+    columns = min(columns, len(panels))
+    rows = -(-len(panels) // columns)
+    with mpl.rc_context(style):
+        figure = Figure(figsize=(4.6 * columns, 3.4 * rows), layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.suptitle(title, fontsize=11)
+        axes = figure.subplots(rows, columns, squeeze=False)
+        for panel, axis in zip(panels, axes.flat, strict=False):
+            for line in panel.lines:
+                mean, low, high = curve_band(line.curves)
+                axis.plot(line.t, mean, color=colour(line.agent), label=line.label, lw=1.6)
+                axis.fill_between(line.t, low, high, color=colour(line.agent), alpha=0.2, lw=0)
+            axis.set_title(panel.title, fontsize=9.5)
+            axis.set_xlabel("round")
+            axis.set_ylabel("cumulative regret")
+            axis.set_xlim(left=0)
+            axis.set_ylim(bottom=0)
+            axis.legend(frameon=False, fontsize=8, loc="upper left")
+        for axis in axes.flat[len(panels) :]:
+            axis.set_visible(False)
+        written = []
+        for suffix, metadata in ((".png", {}), (".svg", {"Date": None})):
+            target = path.with_suffix(suffix)
+            with written_whole(target) as temporary:
+                figure.savefig(temporary, dpi=160, metadata=metadata)
+            written.append(target)
+    return written
