@@ -165,7 +165,7 @@ def synthetic(
     table = Table(title=f"The paper: {claims[0].claim}", show_lines=True)
     table.add_column("reading")
     table.add_column("measured: LORIL's margin, tuned on other seeds")
-    table.add_column("verdict")
+    table.add_column("verdict on who has less")
     table.add_column("tuned on the reported seeds, as in the paper")
     for claim in claims:
         table.add_row(claim.setting, claim.measured, claim.verdict, claim.paper_way)
@@ -220,12 +220,13 @@ def _regret_table(found: list[Any]) -> Any:
 
     from tellback.lab import mean_regret
 
-    table = Table("study", "agent", "setting tuned", "final regret [95% interval]", "n")
+    table = Table("agent", "setting, tuned on other seeds", "final regret [95% interval]", "n")
     for results in found:
+        table.add_row(f"[bold]{_escape(results.study.name)}[/]")
         for name in results.study.agents:
             agent = results.tuned(name)
             mean = mean_regret(results.final(agent))
-            table.add_row(results.study.name, name, agent.label(), str(mean), str(mean.n))
+            table.add_row(name, agent.label(), str(mean), str(mean.n))
         table.add_section()
     return table
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_PARTIAL = ".partial-"
+_STALE_SECONDS = 3600  # no write takes nearly as long, on whatever machine shares the folder
 
 
 @contextmanager
@@ -19,9 +23,7 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     """
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(
-        prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent
-    )
+    handle, name = tempfile.mkstemp(prefix=_PARTIAL, suffix=target.suffix, dir=target.parent)
     os.close(handle)
     temporary = Path(name)
     try:
@@ -32,3 +34,11 @@ def written_whole(path: str | Path) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what writes that were killed half-way have left below a folder."""
+    for leftover in folder.rglob(f"{_PARTIAL}*"):
+        with suppress(FileNotFoundError):
+            if time.time() - leftover.stat().st_mtime > _STALE_SECONDS:
+                leftover.unlink()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tellback.errors import whole
+from tellback.files import remove_leftovers
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec
 from tellback.protocol import play
@@ -65,6 +66,7 @@ def execute(
         On Ctrl-C, after the workers have stopped. What is finished is kept.
     """
     report = progress or (lambda rounds: None)
+    remove_leftovers(store.folder)
     wanted = list(dict.fromkeys(runs))
     todo = []
     for run in wanted:

@@ -21,6 +21,8 @@ COLOURS = {
 }
 """From the palette of Okabe and Ito, which colour-blind readers can tell apart."""
 
+FAR_ABOVE = 3.0
+
 OTHER_COLOURS = ("#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#000000")
 
 
@@ -45,6 +47,16 @@ class Panel:
 
     title: str
     lines: Sequence[Line]
+
+
+def _top(panel: Panel) -> float:
+    """The upper end of the axis: agents far above the best leave the frame.
+
+    Otherwise random play flattens the differences that matter; the legend has its regret.
+    """
+    finals = [float(line.curves[:, -1].mean()) for line in panel.lines]
+    shown = [final for final in finals if final <= FAR_ABOVE * min(finals)]
+    return 1.3 * max(shown) or 1.0
 
 
 def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 2) -> list[Path]:
@@ -77,14 +89,16 @@ def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 
         for panel, axis in zip(panels, axes.flat, strict=False):
             for line in panel.lines:
                 mean, low, high = curve_band(line.curves)
-                axis.plot(line.t, mean, color=colour(line.agent), label=line.label, lw=1.6)
+                label = f"{line.label}: {mean[-1]:.3g}"
+                dashes = "--" if line.agent == "random" else "-"
+                axis.plot(line.t, mean, dashes, color=colour(line.agent), label=label, lw=1.6)
                 axis.fill_between(line.t, low, high, color=colour(line.agent), alpha=0.2, lw=0)
+            axis.set_ylim(0, _top(panel))
             axis.set_title(panel.title, fontsize=9.5)
             axis.set_xlabel("round")
             axis.set_ylabel("cumulative regret")
             axis.set_xlim(left=0)
-            axis.set_ylim(bottom=0)
-            axis.legend(frameon=False, fontsize=8, loc="upper left")
+            axis.legend(frameon=False, fontsize=8, loc="upper left", title="final regret")
         for axis in axes.flat[len(panels) :]:
             axis.set_visible(False)
         written = []

@@ -26,11 +26,10 @@ class Results:
 
     def __init__(self, study: Study, store: Store) -> None:
         self.study = study
+        runs = list(dict.fromkeys(study.runs()))
+        curves = store.curves(runs)
         self._curves = {
-            (agent, seed): store.curve(study.run(agent, seed))
-            for settings in study.agents.values()
-            for agent in settings
-            for seed in (*study.tuning, *study.reported)
+            (run.agent, run.seed): curve for run, curve in zip(runs, curves, strict=True)
         }
 
     @property
@@ -59,20 +58,21 @@ class Results:
 
     def table(self) -> polars.DataFrame:
         """Every curve: a row for each agent, setting, seed and kept round."""
-        frames = []
+        name_of = {agent: name for name, grid in self.study.agents.items() for agent in grid}
+        runs = list(self._curves)
+        points = len(self.t)
         tuning = set(self.study.tuning)
-        for name, settings in self.study.agents.items():
-            for agent in settings:
-                for seed in (*self.study.tuning, *self.study.reported):
-                    frames.append(
-                        polars.DataFrame({"t": self.t, "regret": self._curves[agent, seed]})
-                        .with_columns(
-                            study=polars.lit(self.study.name),
-                            agent=polars.lit(name),
-                            setting=polars.lit(agent.label()),
-                            seed=polars.lit(seed),
-                            seeds=polars.lit("tuning" if seed in tuning else "reported"),
-                        )
-                        .select("study", "agent", "setting", "seeds", "seed", "t", "regret")
-                    )
-        return polars.concat(frames)
+        columns = {
+            "agent": [name_of[agent] for agent, _ in runs],
+            "setting": [agent.label() for agent, _ in runs],
+            "seeds": ["tuning" if seed in tuning else "reported" for _, seed in runs],
+            "seed": [seed for _, seed in runs],
+        }
+        return polars.DataFrame(
+            {
+                "study": [self.study.name] * (len(runs) * points),
+                **{name: np.repeat(values, points) for name, values in columns.items()},
+                "t": np.tile(self.t, len(runs)),
+                "regret": np.concatenate([self._curves[run] for run in runs]),
+            }
+        )

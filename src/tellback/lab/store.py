@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,3 +78,12 @@ class Store:
             raise TellbackError(
                 f"{path} cannot be read ({error}). Delete it and run the study again."
             ) from error
+
+    def curves(self, runs: Sequence[RunSpec]) -> Array:
+        """The regret of runs of equal length at ``curve_rounds``, a row a run."""
+        paths = [self.path(run) for run in runs]
+        try:  # all files in one call: a hundred times faster than one by one
+            together = polars.read_parquet(paths, columns=["regret"])["regret"].to_numpy()
+            return together.reshape(len(runs), -1)
+        except (OSError, ValueError, polars.exceptions.PolarsError):
+            return np.array([self.curve(run) for run in runs])  # names the file at fault

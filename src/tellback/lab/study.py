@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from tellback.errors import SettingError, whole
 from tellback.roles import AgentSpec, WorldSpec
@@ -38,7 +39,7 @@ class RunSpec:
             "seed": self.seed,
         }
 
-    @property
+    @cached_property
     def identity(self) -> str:
         """A name that no other configuration has."""
         canonical = json.dumps(self.to_data(), sort_keys=True, separators=(",", ":"))

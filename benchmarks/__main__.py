@@ -1,0 +1,10 @@
+"""Run all benchmarks; the exit code says whether every bar was met."""
+
+import sys
+
+from benchmarks.flatness import flatness
+from benchmarks.speed import speed
+
+if __name__ == "__main__":
+    results = [flatness(), speed()]
+    sys.exit(0 if all(results) else 1)

@@ -1,0 +1,53 @@
+"""LORIL as one would write it in PyTorch on a first day: the benchmark's counterpart.
+
+One full-history Adam step on theta a round, the history kept in lists, Sigma solved for the
+bonus of every response. ``compressed`` keeps the history as counts instead.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from tellback.arrays import Array
+
+
+def torch_loril(
+    f: Array, g: Array, rounds: int, k: float, lam: float, seed: int, compressed: bool
+) -> float:
+    """Play LORIL for some rounds against F (|X| x d) and G (|Y| x d); returns final regret."""
+    rng = np.random.default_rng(seed)
+    truth = f @ g.T
+    cumulative = np.cumsum(truth, axis=0)
+    features = torch.tensor(g, dtype=torch.float32)
+    theta = torch.zeros(f.shape, requires_grad=True)
+    adam = torch.optim.Adam([theta], lr=0.001)
+    sigma = lam * torch.eye(g.shape[1])
+    described: list[int] = []
+    chosen: list[int] = []
+    counts = torch.zeros(len(f), len(g))
+    regret = 0.0
+    for t in range(rounds):
+        if t > 0:
+            estimate = torch.softmax(theta, dim=0)
+            if compressed:
+                likelihood = (counts * torch.log(estimate @ features.T)).sum()
+            else:
+                of_labels = estimate[torch.tensor(described)]
+                of_responses = features[torch.tensor(chosen)]
+                likelihood = torch.log((of_labels * of_responses).sum(dim=1)).sum()
+            adam.zero_grad()
+            (-likelihood).backward()  # type: ignore[no-untyped-call]
+            adam.step()
+        x = int(rng.integers(len(f)))
+        with torch.no_grad():
+            value = features @ torch.softmax(theta, dim=0)[x]
+            widths = (features.T * torch.linalg.solve(sigma, features.T)).sum(dim=0)
+            y = int(torch.argmax(value + k * torch.sqrt(widths)))
+            sigma += torch.outer(features[y], features[y])
+        label = int(np.searchsorted(cumulative[:, y], rng.random() * cumulative[-1, y]))
+        described.append(label)
+        chosen.append(y)
+        counts[label, y] += 1
+        regret += float(truth[x].max() - truth[x, y])
+    return regret

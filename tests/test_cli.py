@@ -1,0 +1,115 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TELLBACK = str(Path(sys.executable).with_name("tellback"))
+
+
+def tellback(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [TELLBACK, *words], capture_output=True, text=True, cwd=cwd, timeout=300, check=False
+    )
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from tellback.cli import app; "
+        "import typer.testing; result = typer.testing.CliRunner().invoke(app, ['--help']); "
+        "assert result.exit_code == 0, result.output; "
+        "heavy = {'numpy', 'numba', 'polars', 'matplotlib', 'scipy', 'torch'} & set(sys.modules); "
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("words", [(), ("run",), ("list",), ("paper",), ("paper", "synthetic")])
+def test_every_command_explains_itself(words: tuple[str, ...]) -> None:
+    result = tellback(*words, "--help")
+    assert result.returncode == 0
+    assert "Usage" in result.stdout
+
+
+def test_list_shows_worlds_agents_and_models() -> None:
+    result = tellback("list")
+    assert result.returncode == 0
+    for name in ("synthetic", "loril", "greedy", "epsilon-greedy", "uniform", "mixture"):
+        assert name in result.stdout
+
+
+def test_run_prints_a_table_with_intervals_and_draws_a_figure(tmp_path: Path) -> None:
+    words = "run synthetic --agent loril --agent greedy --agent uniform --rounds 300 --seeds 3"
+    settings = "--set k=0.2 --set synthetic.instructions=50 --figure regret"
+    result = tellback(*words.split(), *settings.split(), cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "k=0.2" in result.stdout
+    assert "n = 3" in result.stdout
+    assert (tmp_path / "regret.png").stat().st_size > 10_000
+    assert (tmp_path / "regret.svg").read_text().startswith("<?xml")
+    assert len(list((tmp_path / "results" / "runs").rglob("*.parquet"))) == 9
+
+
+def test_one_seed_gives_a_result_without_an_interval(tmp_path: Path) -> None:
+    result = tellback(
+        *["run", "synthetic", "-a", "uniform", "--rounds", "50", "--seeds", "1"], cwd=tmp_path
+    )
+    assert result.returncode == 0, result.stderr
+    assert "no interval" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("run synthetik", "Did you mean 'synthetic'"),
+        ("run synthetic --agent lorril", "Did you mean 'loril'"),
+        ("run synthetic --set temprature=1", "Did you mean 'temperature'"),
+        ("run synthetic --set lorl.k=1", "Did you mean 'loril'"),
+        ("run synthetic --set rank=0", "rank must be at least 1, not 0"),
+        ("run synthetic --set rank=2.5", "rank must be a whole number, not 2.5"),
+        ("run synthetic --set temperature=-1", "temperature must be finite, above 0, not -1"),
+        ("run synthetic --set k=nan", "k must be finite"),
+        ("run synthetic --set k=big", "k must be a number, not 'big'"),
+        ("run synthetic -a epsilon-greedy --set epsilon=2", "at most 1, not 2"),
+        ("run synthetic --set ties=frist", "Did you mean 'first'"),
+        ("run synthetic --set k", "name=value"),
+        ("run synthetic --rounds 0", "rounds must be at least 1, not 0"),
+        ("run synthetic --seeds 0", "seeds must be at least 1, not 0"),
+        ("run synthetic --set model=mixtur", "Did you mean 'mixture'"),
+        ("check nowhere:Thing", "nowhere cannot be imported"),
+        ("check tellback.agents:LORI", "Did you mean 'LORIL'"),
+        ("check tellback.agents", "MODULE:NAME"),
+        ("paper synthetic --scale 0", "scale must be finite, above 0"),
+    ],
+)
+def test_a_mistake_is_named_before_any_work_starts(words: str, says: str, tmp_path: Path) -> None:
+    result = tellback(*words.split(), cwd=tmp_path)
+    assert result.returncode == 2
+    assert says in result.stderr.replace("\n", " ")
+    assert "Traceback" not in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_check_finds_a_module_in_the_working_folder(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Lazy:\n"
+        "    def respond(self, task, rng):\n"
+        "        return task.choose(0)\n"
+        "    def learn(self, task, choice, description):\n"
+        "        pass\n"
+        "class Rude(Lazy):\n"
+        "    def respond(self, task, rng):\n"
+        "        return 0\n"
+    )
+    good, bad = (
+        tellback("check", "mine:Lazy", cwd=tmp_path),
+        tellback("check", "mine:Rude", cwd=tmp_path),
+    )
+    assert good.returncode == 0, good.stdout + good.stderr
+    assert "keeps to the protocol" in good.stdout
+    assert bad.returncode == 1
+    assert "not a Choice" in bad.stdout

@@ -1,0 +1,73 @@
+"""Intervals cover at their stated rate, and comparisons say what they know."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tellback.errors import SettingError
+from tellback.lab import less_regret, mean_regret
+from tellback.lab.compare import Difference
+
+
+def paired_regrets(rng: np.random.Generator, n: int, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Regrets with a common, skewed part (the world's) and a part of each agent's own."""
+    common = rng.gamma(8.0, 1.0, n)
+    theirs = common + rng.gamma(2.0, 0.5, n)
+    ours = (1 - share) * (common + rng.gamma(2.0, 0.5, n))
+    return ours, theirs
+
+
+@pytest.mark.parametrize("n", [5, 10, 40])
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_paired_intervals_cover_at_their_stated_rate(n: int, share: float) -> None:
+    rng = np.random.default_rng(n)
+    repeats = 4000
+    covered = 0
+    for _ in range(repeats):
+        difference = less_regret(*paired_regrets(rng, n, share))
+        covered += difference.low <= share <= difference.high
+    # Binomial standard error 0.0034; skewness costs a little at n = 5.
+    assert 0.935 <= covered / repeats <= 0.965
+
+
+def test_under_a_null_a_false_win_is_as_rare_as_stated() -> None:
+    rng = np.random.default_rng(1)
+    verdicts = [less_regret(*paired_regrets(rng, 20, 0.0)).verdict for _ in range(4000)]
+    assert 0.015 <= verdicts.count("less") / 4000 <= 0.035
+    assert 0.015 <= verdicts.count("more") / 4000 <= 0.035
+
+
+def test_mean_intervals_are_students() -> None:
+    estimate = mean_regret(np.array([1.0, 2.0, 3.0]))
+    # t_{0.975, 2} = 4.302653, standard error 1 / sqrt(3)
+    assert estimate.mean == 2.0
+    assert estimate.high == pytest.approx(2 + 4.302653 / np.sqrt(3), rel=1e-6)
+    assert estimate.low == pytest.approx(2 - 4.302653 / np.sqrt(3), rel=1e-6)
+
+
+def test_pairing_removes_what_the_runs_have_in_common() -> None:
+    rng = np.random.default_rng(0)
+    common = rng.gamma(2.0, 10.0, 20)
+    paired = less_regret(0.9 * common + 0.01 * rng.random(20), common)
+    shuffled = less_regret(0.9 * rng.permutation(common), common)
+    assert paired.high - paired.low < 0.1 * (shuffled.high - shuffled.low)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [(0.1, 0.2, "less"), (-0.2, -0.1, "more"), (-0.1, 0.1, "undecided")],
+)
+def test_a_difference_is_undecided_when_its_interval_holds_zero(
+    low: float, high: float, verdict: str
+) -> None:
+    assert Difference((low + high) / 2, low, high, 9).verdict == verdict
+
+
+def test_one_run_or_unequal_numbers_are_refused() -> None:
+    with pytest.raises(SettingError, match="at least two"):
+        mean_regret(np.array([1.0]))
+    with pytest.raises(SettingError, match="Pairs"):
+        less_regret(np.ones(3), np.ones(4))
+    with pytest.raises(SettingError, match="not above zero"):
+        less_regret(np.ones(3), np.zeros(3))

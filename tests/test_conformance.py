@@ -1,0 +1,228 @@
+"""Every world, agent and model of the package keeps its promises, and cheats are found out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tellback import Choice, Facts, Listed, Simulation, Task, check
+from tellback.agents import AgentSpec
+from tellback.models import ModelSpec
+from tellback.specs import Spec, known_kinds
+from tellback.worlds import Synthetic, WorldSpec
+
+SHIPPED = [
+    spec()
+    for base in (AgentSpec, ModelSpec, WorldSpec)
+    for spec in known_kinds(base).values()
+    if spec.__module__.startswith("tellback.")
+]
+
+
+@pytest.mark.parametrize("spec", SHIPPED, ids=lambda spec: spec.kind)
+def test_everything_shipped_passes(spec: Spec) -> None:
+    report = check(spec)
+    assert report, str(report)
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        Synthetic(instructions=30, contexts=3),
+        Synthetic(instructions=30, contexts="fresh", asks="marginal"),
+        Synthetic(instructions=3, asks=(0.5, 0.25, 0.25)),
+    ],
+    ids=["contexts", "fresh", "given"],
+)
+def test_every_kind_of_synthetic_world_passes(world: Synthetic) -> None:
+    assert check(world), str(check(world))
+
+
+class Counting:
+    """A sound agent without a state."""
+
+    def __init__(self) -> None:
+        self.learned = 0
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return task.choose(self.learned % len(task.responses))
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None:
+        self.learned += 1
+
+
+class Forgetful(Counting):
+    """Changes when it is asked."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        self.learned += 1
+        return super().respond(task, rng)
+
+
+class Reckless(Counting):
+    """Chooses what is not there."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return Choice(len(task.responses), task.responses.features(0))
+
+
+class Bare(Counting):
+    """Returns an index instead of a choice."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Any:
+        return 0
+
+
+class Unlucky(Counting):
+    """States an impossible propensity."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return task.choose(0, propensity=1.5)
+
+
+class Restless(Counting):
+    """Uses a random source of its own."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return task.choose(int(np.random.default_rng().integers(len(task.responses))))
+
+
+class Amnesiac(Counting):
+    """Restores something else than it saved."""
+
+    def state(self) -> dict[str, int]:
+        return {"learned": self.learned}
+
+    def restore(self, state: dict[str, int]) -> None:
+        self.learned = state["learned"] + 1
+
+
+def test_a_sound_agent_without_a_state_passes() -> None:
+    assert check(Counting())
+
+
+def test_checking_a_live_agent_leaves_it_as_it_was() -> None:
+    agent = Counting()
+    check(agent)
+    assert agent.learned == 0
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (Forgetful(), "chose otherwise"),
+        (Reckless(), "not among the possible responses"),
+        (Bare(), "task.choose(y)"),
+        (Unlucky(), "a propensity was 1.5"),
+        (Restless(), "then"),
+        (Amnesiac(), "instead of"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Counting) else "",
+)
+def test_a_faulty_agent_is_told_what_is_wrong(agent: Counting, words: str) -> None:
+    report = check(agent)
+    assert not report
+    assert words in str(report)
+
+
+class Coin:
+    """A sound world: response y shows instruction y with probability 0.9."""
+
+    memory = 0
+
+    def __init__(self) -> None:
+        self.odds = np.array([[0.9, 0.1], [0.1, 0.9]])
+        self.responses = Listed(self.odds)
+        self.facts = Facts(dim=2, instructions=2, fixed_responses=True)
+
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+        return Task(None, int(rng.integers(2)), self.responses)
+
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> Any:
+        return int(rng.random() < self.odds[response, 1])
+
+    def reward(self, task: Task, response: int) -> float:
+        return float(self.odds[response, task.instruction])
+
+    def best(self, task: Task) -> float:
+        return 0.9
+
+
+class Liar(Coin):
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> Any:
+        return int(rng.random() < 0.5)
+
+
+class Boaster(Coin):
+    def best(self, task: Task) -> float:
+        return 1.0
+
+
+class Whisperer(Coin):
+    def describe(self, context: Any, response: int, rng: Any, instruction: Any = 0) -> Any:
+        return super().describe(context, response, rng)
+
+
+class Rambling(Coin):
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> Any:
+        return 7
+
+
+class Shifting(Coin):
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+        return Task(None, int(rng.integers(2)), Listed(self.odds))
+
+
+class Adversary(Coin):
+    """Reads the whole past."""
+
+    memory = None  # type: ignore[assignment]
+
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+        assert len(history) == t - 1
+        asked = 1 - history[-1].response if history else 0
+        return Task(None, asked, self.responses)
+
+
+@pytest.mark.parametrize("world", [Coin(), Adversary()], ids=["coin", "adversary"])
+def test_a_sound_live_world_passes(world: Coin) -> None:
+    assert check(world), str(check(world))
+
+
+@pytest.mark.parametrize(
+    ("world", "words"),
+    [
+        (Liar(), "the truth gives that a probability"),
+        (Boaster(), "the highest is 0.9"),
+        (Whisperer(), "not (context, response, rng)"),
+        (Rambling(), "not a whole number from 0 to 1"),
+        (Shifting(), "new objects each round"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Coin) else "",
+)
+def test_a_faulty_world_is_told_what_is_wrong(world: Coin, words: str) -> None:
+    report = check(world)
+    assert not report
+    assert words in str(report)
+
+
+def test_a_world_without_a_truth_passes() -> None:
+    coin = Coin()
+    assert check(Simulation(coin, coin, None))
+
+
+def test_something_else_is_told_what_it_lacks() -> None:
+    assert "it lacks respond, learn" in str(check(object()))
+    assert "it is a class" in str(check(Counting))
+
+
+def test_an_agent_can_be_checked_in_the_world_it_was_made_for() -> None:
+    class OnlyCoins(Counting):
+        def learn(self, task: Task, choice: Choice, description: Any) -> None:
+            assert len(task.responses) == 2
+            super().learn(task, choice, description)
+
+    assert not check(OnlyCoins())
+    assert check(OnlyCoins(), world=Coin())

@@ -1,0 +1,64 @@
+"""The documentation runs, and builds without a warning."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def python_of(page: Path) -> str:
+    return "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL))
+
+
+WITH_CODE = [page for page in PAGES if python_of(page)]
+
+
+def test_there_is_code_to_run() -> None:
+    assert ROOT / "README.md" in WITH_CODE
+    assert len(WITH_CODE) >= 6
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
+    script = tmp_path / "page.py"
+    script.write_text(python_of(page))
+    result = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert "WARNING" not in result.stderr
+    # Nothing is fetched from any other host when a page is read.
+    for page in tmp_path.rglob("*.html"):
+        loaded = re.findall(
+            r"<(?:script|img|link)[^>]*(?:src|href)=\"(https?:[^\"]+)", page.read_text()
+        )
+        assert not loaded, (page, loaded)
+
+
+def test_readme_links_exist() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text()):
+        assert target.startswith("http") or (ROOT / target).exists(), target

@@ -1,0 +1,161 @@
+"""Studies are data; runs have an identity; what is done is never done again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tellback import play
+from tellback.agents import LORIL, Greedy, Uniform
+from tellback.agents.agent import ModelAgentSpec
+from tellback.agents.explorers import Explorer
+from tellback.errors import SettingError, TellbackError
+from tellback.lab import Results, RunSpec, Store, Study, execute
+from tellback.lab.store import curve_rounds
+from tellback.roles import Facts
+from tellback.worlds import Synthetic
+
+WORLD = Synthetic(instructions=20, responses=4, rank=3)
+
+
+@pytest.fixture
+def study() -> Study:
+    return Study(
+        name="small",
+        world=WORLD,
+        agents={"LORIL": (LORIL(k=0.1), LORIL(k=10.0)), "random": (Uniform(),)},
+        rounds=50,
+        tuning=(10, 11),
+        reported=(0, 1, 2),
+    )
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path)
+
+
+def contents(store: Store) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in store.folder.rglob("*.parquet")}
+
+
+def test_every_setting_of_a_configuration_is_part_of_its_identity() -> None:
+    run = RunSpec(WORLD, LORIL(), 50, 1)
+    others = [
+        RunSpec(Synthetic(instructions=21, responses=4, rank=3), LORIL(), 50, 1),
+        RunSpec(WORLD, LORIL(k=0.2), 50, 1),
+        RunSpec(WORLD, LORIL(ties="first"), 50, 1),
+        RunSpec(WORLD, Greedy(), 50, 1),
+        RunSpec(WORLD, LORIL(), 51, 1),
+        RunSpec(WORLD, LORIL(), 50, 2),
+    ]
+    identities = {one.identity for one in [run, *others]}
+    assert len(identities) == 1 + len(others)
+    assert RunSpec(WORLD, LORIL(), 50, 1).identity == run.identity
+
+
+def test_a_new_version_of_an_algorithm_is_a_new_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RunSpec(WORLD, LORIL(), 50, 1)
+    before = run.identity
+    monkeypatch.setattr(LORIL, "version", 2)
+    assert run.identity != before
+
+
+def test_results_are_those_of_bare_play_whatever_runs_beside_them(
+    study: Study, store: Store
+) -> None:
+    assert execute(study.runs(), store, workers=2) == []
+    for run in study.runs():
+        alone = play(run.world, run.agent, run.rounds, seed=run.seed).regret
+        kept = store.curve(run)
+        np.testing.assert_array_equal(kept, alone[curve_rounds(run.rounds) - 1])
+
+
+def test_what_is_done_is_not_computed_again(study: Study, store: Store) -> None:
+    execute(list(study.runs())[:5], store, workers=1)
+    stamps = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.parquet")}
+    reported: list[int] = []
+    execute(study.runs(), store, workers=1, progress=reported.append)
+    assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
+    assert sum(reported) == study.rounds * len(list(study.runs()))
+
+
+def test_a_truncated_file_is_computed_again_and_is_then_the_same(
+    study: Study, store: Store
+) -> None:
+    execute(study.runs(), store, workers=1)
+    before = contents(store)
+    run = next(study.runs())
+    store.path(run).write_bytes(store.path(run).read_bytes()[:-7])
+    assert not store.has(run)
+    execute(study.runs(), store, workers=1)
+    assert contents(store) == before
+
+
+def test_an_unreadable_file_is_named(study: Study, store: Store) -> None:
+    run = next(study.runs())
+    store.path(run).parent.mkdir(parents=True)
+    store.path(run).write_bytes(b"PAR1 not quite PAR1")
+    with pytest.raises(TellbackError, match=store.path(run).name):
+        store.curve(run)
+
+
+@dataclass(frozen=True)
+class Broken(ModelAgentSpec):
+    """An agent that cannot begin."""
+
+    def explorer(self, facts: Facts) -> Explorer:
+        raise RuntimeError("the explorer is out of order")
+
+
+def test_a_run_that_fails_is_reported_and_does_not_stop_the_others(store: Store) -> None:
+    good, bad = RunSpec(WORLD, Uniform(), 20, 0), RunSpec(WORLD, Broken(), 20, 0)
+    failures = execute([bad, good], store, workers=1)
+    assert [failure.run for failure in failures] == [bad]
+    assert "the explorer is out of order" in failures[0].traceback
+    assert store.has(good)
+    assert not store.has(bad)
+
+
+def test_settings_are_tuned_on_tuning_seeds_and_reported_on_others(
+    study: Study, store: Store
+) -> None:
+    execute(study.runs(), store, workers=1)
+    results = Results(study, store)
+    means = {agent: results.final(agent, study.tuning).mean() for agent in study.agents["LORIL"]}
+    assert results.tuned("LORIL") == min(means, key=lambda agent: means[agent])
+    assert len(results.final(Uniform())) == len(study.reported)
+    assert results.curves(Uniform()).shape == (3, len(results.t))
+
+
+def test_the_table_of_results_has_every_curve(study: Study, store: Store) -> None:
+    execute(study.runs(), store, workers=1)
+    table = Results(study, store).table()
+    assert table.height == 3 * 5 * 50
+    assert set(table["seeds"].unique()) == {"tuning", "reported"}
+
+
+def test_a_study_that_reports_on_its_tuning_seeds_is_refused() -> None:
+    with pytest.raises(SettingError, match=r"same seeds \[1\]"):
+        Study("s", WORLD, {"random": (Uniform(),)}, 10, tuning=(1, 2), reported=(0, 1))
+
+
+@pytest.mark.parametrize("rounds", [1, 7, 200, 10_000])
+def test_a_curve_ends_with_the_last_round(rounds: int) -> None:
+    at = curve_rounds(rounds)
+    assert at[-1] == rounds
+    assert at[0] == 1
+    assert (np.diff(at) > 0).all()
+
+
+@pytest.fixture(autouse=True)
+def forget_broken() -> Iterator[None]:
+    """Take test agents out of the list of known ones."""
+    yield
+    from tellback.specs import Spec
+
+    Spec._known.pop(("agent", "broken"), None)

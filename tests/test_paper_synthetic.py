@@ -1,0 +1,103 @@
+"""The paper's first experiment from the command line, stopped, killed and taken up again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars
+import pytest
+
+from tellback.paper import synthetic
+
+TELLBACK = str(Path(sys.executable).with_name("tellback"))
+WORDS = [TELLBACK, "paper", "synthetic", "--scale", "0.05"]
+
+
+def start(folder: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*WORDS, "--results", str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+
+
+def wait_for_results(folder: Path, count: int, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while len(list(folder.rglob("*.parquet"))) < count:
+        assert time.monotonic() < deadline, "no results appeared"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("undisturbed")
+    process = start(folder)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    return folder, out
+
+
+def results_of(folder: Path) -> dict[str, bytes]:
+    files = [*folder.rglob("*.parquet"), *folder.rglob("*.svg")]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_it_prints_the_claim_beside_what_was_measured(undisturbed: tuple[Path, str]) -> None:
+    _, out = undisturbed
+    words = " ".join(out.split())
+    assert "LORIL has 12.3% less regret than the next best baseline" in words
+    for said in ("as printed", "transposed", "ties at random", "ties to the first", "n = 5"):
+        assert said in words
+    assert any(verdict in words for verdict in ("holds", "does not hold", "undecided"))
+
+
+def test_it_writes_the_figure_and_the_raw_results(undisturbed: tuple[Path, str]) -> None:
+    folder, _ = undisturbed
+    assert (folder / "synthetic" / "regret.png").stat().st_size > 20_000
+    table = polars.read_parquet(folder / "synthetic" / "regret.parquet")
+    assert set(table["agent"].unique()) == {"LORIL", "greedy", "epsilon-greedy", "random"}
+    assert table["study"].n_unique() == 4
+    assert not table["regret"].is_nan().any()
+
+
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
+def test_a_second_start_goes_on_from_where_the_first_was_stopped(
+    kill: signal.Signals, undisturbed: tuple[Path, str], tmp_path: Path
+) -> None:
+    process = start(tmp_path)
+    wait_for_results(tmp_path, 3)
+    os.killpg(process.pid, kill)
+    _, err = process.communicate(timeout=60)
+    if kill == signal.SIGINT:
+        assert process.returncode == 130
+        assert "kept" in err
+        assert "Traceback" not in err
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("*.parquet")}
+    assert len(kept) >= 3
+    again = start(tmp_path)
+    _, err = again.communicate(timeout=300)
+    assert again.returncode == 0, err
+    # Hidden files are the leftovers of writes that were killed; nothing else may remain.
+    finished = {k: v for k, v in results_of(tmp_path).items() if not Path(k).name.startswith(".")}
+    assert finished == results_of(undisturbed[0])
+    visible = [path for path in kept if not path.name.startswith(".")]
+    assert all(path.stat().st_mtime_ns == kept[path] for path in visible)
+
+
+def test_the_grids_are_the_papers() -> None:
+    for study in synthetic.studies():
+        assert {name: len(grid) for name, grid in study.agents.items()} == {
+            "LORIL": 9,
+            "epsilon-greedy": 4,
+            "greedy": 1,
+            "random": 1,
+        }
+        assert not set(study.tuning) & set(study.reported)

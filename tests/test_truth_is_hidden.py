@@ -1,0 +1,259 @@
+"""Nothing that an agent receives leads to the truth."""
+
+from __future__ import annotations
+
+import gc
+import types
+import weakref
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles import Floats, hidden_f
+
+from tellback import Choice, Listed, Simulation, Task, rounds
+from tellback.roles import Instruction
+from tellback.worlds import Synthetic
+
+CONTEXTS: list[int | str] = [1, 3, "fresh"]
+SIZE = 6
+
+
+class Spy:
+    """An agent that keeps everything it is given."""
+
+    def __init__(self) -> None:
+        self.given: list[Any] = []
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        self.given += [task, rng]
+        return task.choose(int(rng.integers(len(task.responses))))
+
+    def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
+        self.given += [task, choice, description]
+
+
+def neighbours(thing: Any) -> Iterator[Any]:
+    """All that one step leads to: referents, attributes, items, and what views look at."""
+    yield from gc.get_referents(thing)
+    if isinstance(thing, np.ndarray):
+        yield thing.base
+        if thing.dtype == object:
+            yield from thing.ravel().tolist()
+    elif isinstance(thing, weakref.ref):
+        yield thing()
+    elif isinstance(thing, memoryview):
+        yield thing.obj
+    elif isinstance(thing, types.MethodType):
+        yield thing.__self__
+    if isinstance(thing, Mapping) and type(thing).__module__ == "builtins":
+        yield from thing.keys()
+        yield from thing.values()
+    elif type(thing) in (list, tuple, set, frozenset):
+        yield from thing
+    if str(type(thing).__module__).startswith(("tellback", "oracles", __name__, "numpy.random")):
+        yield from attributes(thing)
+
+
+def attributes(thing: Any) -> Iterator[Any]:
+    for name in dir(thing):
+        try:
+            yield getattr(thing, name)
+        except Exception:  # noqa: BLE001, PERF203, S112, RUF100
+            continue
+
+
+def reachable(roots: list[Any], apart_from: list[Any]) -> dict[int, Any]:
+    """Every object that some chain of steps leads to, by its id."""
+    barred = {id(thing) for thing in apart_from}
+    found: dict[int, Any] = {}
+    waiting = list(roots)
+    while waiting:
+        thing = waiting.pop()
+        if id(thing) in found or id(thing) in barred or isinstance(thing, types.FrameType):
+            continue
+        found[id(thing)] = thing
+        waiting.extend(neighbours(thing))
+    return found
+
+
+def secrets_of(simulation: Simulation) -> Floats:
+    """Numbers that only one who knows F can have: F, its running sums, and 1 - F."""
+    f = hidden_f(simulation)
+    sums = np.cumsum(f, axis=0)[:-1]
+    numbers = np.concatenate([f.ravel(), sums.ravel(), (sums / f.sum(axis=0)).ravel()])
+    return np.unique(numbers[(numbers > 0) & (numbers < 1)])
+
+
+def leaks(found: dict[int, Any], simulation: Simulation) -> list[str]:
+    """What was found that should be hidden."""
+    persons: list[tuple[str, object]] = [
+        ("world", simulation.world),
+        ("teacher", simulation.teacher),
+        ("truth", simulation.truth),
+        ("simulation", simulation),
+    ]
+    secrets = secrets_of(simulation)
+    known = set(secrets.tolist())
+    told = [name for name, person in persons if id(person) in found]
+    for thing in found.values():
+        if thing is secrets:
+            continue
+        if isinstance(thing, np.ndarray) and thing.dtype.kind == "f" and thing.size:
+            if np.isin(np.asarray(thing, dtype=np.float64), secrets).any():
+                told.append(f"numbers of F in an array of shape {thing.shape}")
+        elif type(thing) is float and thing in known:
+            told.append("a number of F")
+        elif type(thing) in (bytes, bytearray) and hidden_f(simulation).tobytes() in thing:
+            told.append("the bytes of F")
+    return told
+
+
+def played(world: Any, simulation: Simulation, rounds_: int = 12) -> list[Any]:
+    spy = Spy()
+    for _ in islice(rounds(simulation, spy, seed=3), rounds_):
+        pass
+    assert len(spy.given) == 5 * rounds_
+    return spy.given
+
+
+def begun(contexts: int | str) -> Simulation:
+    spec = Synthetic(
+        instructions=SIZE, responses=4, rank=3, contexts=contexts, asks="marginal", seed=8
+    )
+    return spec.begin(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("contexts", CONTEXTS)
+def test_no_chain_from_what_an_agent_receives_leads_to_the_truth(contexts: int | str) -> None:
+    simulation = begun(contexts)
+    given = played(None, simulation)
+    found = reachable(given, apart_from=[])
+    assert len(found) > 10_000, "the walk must have gone through modules and types"
+    assert any(isinstance(thing, types.ModuleType) for thing in found.values())
+    assert leaks(found, simulation) == []
+
+
+class Careless:
+    """A world whose tasks carry more than they should."""
+
+    def __init__(self, simulation: Simulation, carried: Any) -> None:
+        self.facts = simulation.world.facts
+        self.inner = simulation.world
+        self.carried = carried
+
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+        task = self.inner.task(t, history, rng)
+        return Task(Note(self.carried, task.context), task.instruction, task.responses)
+
+
+class Note:
+    """A context with something on its back."""
+
+    __slots__ = ("back", "front")
+
+    def __init__(self, back: Any, front: Any) -> None:
+        self.back = back
+        self.front = front
+
+
+class Hearing:
+    """A teacher for such contexts."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.inner = simulation.teacher
+
+    def describe(
+        self, context: Note, response: int, rng: np.random.Generator
+    ) -> Instruction | None:
+        return self.inner.describe(context.front, response, rng)
+
+
+class Silent:
+    """A truth that is not asked for anything."""
+
+    def reward(self, task: Task, response: int) -> float:
+        return 0.0
+
+    def best(self, task: Task) -> float:
+        return 0.0
+
+
+def smuggled(simulation: Simulation, how: str) -> Any:
+    f = hidden_f(simulation)
+    truth: Any = simulation.truth
+    teacher: Any = simulation.teacher
+    return {
+        "the truth": lambda: truth,
+        "a bound method": lambda: truth.reward,
+        "a closure": lambda: lambda: truth,
+        "a weak reference": lambda: weakref.ref(truth),
+        "the teacher in a list": lambda: [{"friend": (teacher,)}],
+        "the world": lambda: simulation.world,
+        "a copy of F": lambda: f.copy(),
+        "F turned round": lambda: np.ascontiguousarray(f.T[::-1]),
+        "F in a column": lambda: np.asfortranarray(f).reshape(-1, 1),
+        "a view into F": lambda: f[2:3, 1:],
+        "F as responses": lambda: Listed(f),
+        "F as a list": lambda: f.tolist(),
+        "F as bytes": lambda: f.tobytes(),
+        "running sums": lambda: np.cumsum(f, axis=0),
+        "inside an object array": lambda: np.array([None, truth], dtype=object),
+    }[how]()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "the truth",
+        "a bound method",
+        "a closure",
+        "a weak reference",
+        "the teacher in a list",
+        "the world",
+        "a copy of F",
+        "F turned round",
+        "F in a column",
+        "a view into F",
+        "F as responses",
+        "F as a list",
+        "F as bytes",
+        "running sums",
+        "inside an object array",
+    ],
+)
+def test_the_walk_finds_what_a_careless_world_gives_away(how: str) -> None:
+    simulation = begun(1)
+    world = Careless(simulation, smuggled(simulation, how))
+    given = played(None, Simulation(world, Hearing(simulation), Silent()), rounds_=2)  # type: ignore[arg-type]
+    near = [thing for thing in given if not isinstance(thing, np.random.Generator)]
+    modules = [vars(module) for module in list(__import__("sys").modules.values())]
+    found = reachable(near, apart_from=modules)
+    assert leaks(found, simulation)
+
+
+def test_a_careless_world_without_anything_on_its_back_is_innocent() -> None:
+    simulation = begun(1)
+    world = Careless(simulation, "nothing")
+    given = played(None, Simulation(world, Hearing(simulation), Silent()), rounds_=2)  # type: ignore[arg-type]
+    assert leaks(reachable(given, apart_from=[]), simulation) == []
+
+
+def test_a_teacher_is_not_told_what_was_asked() -> None:
+    heard: list[tuple[Any, ...]] = []
+
+    class Listening(Hearing):
+        def describe(self, *args: Any) -> Instruction | None:
+            heard.append(args)
+            return super().describe(*args)
+
+    simulation = begun(3)
+    world = Careless(simulation, None)
+    for _ in islice(rounds(Simulation(world, Listening(simulation), None), Spy()), 5):  # type: ignore[arg-type]
+        pass
+    for context, response, rng in heard:
+        assert type(context) is Note
+        assert type(response) is int
+        assert isinstance(rng, np.random.Generator)
