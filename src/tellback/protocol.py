@@ -91,7 +91,8 @@ def rounds(
     """
     streams = Streams(seed)
     simulation, live = _begin(world, agent, streams)
-    return _protocol_1(simulation, live, streams, start, delay, history)
+    remembered = _remembered(simulation.world, history, start, delay)
+    return _protocol_1(simulation, live, streams, start, delay, remembered)
 
 
 def play(
@@ -132,7 +133,7 @@ def play(
     rounds = whole("rounds", rounds)
     streams = Streams(seed)
     simulation, live = _begin(world, agent, streams)
-    remembered = _history(simulation.world, history)
+    remembered = _remembered(simulation.world, history, start, delay)
     recorder = Recorder(rounds)
     loop = _protocol_1(simulation, live, streams, start, delay, remembered)
     recorder.consume(islice(loop, rounds), progress)
@@ -147,42 +148,36 @@ def _protocol_1(
     streams: Streams,
     start: int,
     delay: Delay | None,
-    history: Iterable[Exchange],
+    history: deque[Exchange],
 ) -> Iterator[Round]:
     """The loop. Line numbers are those of Protocol 1."""
     world, teacher, truth = simulation.world, simulation.teacher, simulation.truth
     of_world, of_teacher = streams.stream("world"), streams.stream("teacher")
-    remembered = _history(world, history)
-    _refuse_what_cannot_be_resumed(whole("start", start, at_least=0), remembered, delay)
-    remembers = remembered.maxlen != 0
+    remembers = history.maxlen != 0
     ledger = Ledger(agent, streams.stream("agent"))
     late = delay is not None
     post = _Post(ledger, delay or _at_once, streams)
-
-    def loop() -> Iterator[Round]:
-        for t in count(start + 1):  # line 1
-            if late:
-                post.deliver(t)
-            task = world.task(t, remembered, of_world.at(t))  # line 2
-            choice = ledger.ask(t, task)  # line 3
-            response = choice.response
-            description = teacher.describe(task.context, response, of_teacher.at(t))  # line 4
-            if truth is None:
-                reward = regret = float("nan")
-            else:
-                reward = truth.reward(task, response)  # line 5
-                regret = truth.best(task) - reward  # equation 1
-            if description is None:
-                ledger.drop(t)
-            elif late:
-                post.send(t, description)
-            else:
-                ledger.tell(t, description)
-            if remembers:
-                remembered.append(Exchange(task, response, description))
-            yield Round(t, task, choice, description, reward, regret)
-
-    return loop()
+    for t in count(start + 1):  # line 1
+        if late:
+            post.deliver(t)
+        task = world.task(t, history, of_world.at(t))  # line 2
+        choice = ledger.ask(t, task)  # line 3
+        response = choice.response
+        description = teacher.describe(task.context, response, of_teacher.at(t))  # line 4
+        if truth is None:
+            reward = regret = float("nan")
+        else:
+            reward = truth.reward(task, response)  # line 5
+            regret = truth.best(task) - reward  # equation 1
+        if description is None:
+            ledger.drop(t)
+        elif late:
+            post.send(t, description)
+        else:
+            ledger.tell(t, description)
+        if remembers:
+            history.append(Exchange(task, response, description))
+        yield Round(t, task, choice, description, reward, regret)
 
 
 class _Post:
@@ -221,6 +216,10 @@ def _begin(
         simulation = world.begin(streams.birth("world"))
     elif isinstance(world, Simulation):
         simulation = world
+        demand(simulation.world, World)
+        demand(simulation.teacher, Teacher)
+        if simulation.truth is not None:
+            demand(simulation.truth, Truth)
     else:
         demand(world, World, Teacher, Truth)
         simulation = Simulation(world, world, world)
@@ -233,27 +232,24 @@ def _begin(
     return simulation, agent
 
 
-def _history(world: World, before: Iterable[Exchange]) -> deque[Exchange]:
-    """The past rounds that a world wants to read, in a deque of that length."""
-    if isinstance(before, deque):
-        return before
+def _remembered(
+    world: World, history: Iterable[Exchange], start: int, delay: Delay | None
+) -> deque[Exchange]:
+    """The past rounds that a world wants to read; an error if a run cannot go on from here."""
+    start = whole("start", start, at_least=0)
     memory = getattr(world, "memory", None)
     if memory is not None:
         memory = whole("a world's memory", memory, at_least=0)
-    return deque(before, maxlen=memory)
-
-
-def _refuse_what_cannot_be_resumed(
-    start: int, history: deque[Exchange], delay: Delay | None
-) -> None:
-    wanted = start if history.maxlen is None else min(start, history.maxlen)
-    if len(history) < wanted:
+    remembered = deque(history, maxlen=memory)
+    wanted = start if memory is None else min(start, memory)
+    if len(remembered) < wanted:
         raise SettingError(
             f"This world reads the last {wanted} rounds, and a run that starts after round "
-            f"{start} was given {len(history)} of them: pass history=run.history."
+            f"{start} was given {len(remembered)} of them: pass history=run.history."
         )
     if start and delay is not None:
         raise SettingError(
             "A run with delayed descriptions cannot be taken up from an agent's state, "
             "because the descriptions still on their way are not in it."
         )
+    return remembered

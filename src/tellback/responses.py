@@ -37,7 +37,10 @@ class Listed:
     def __init__(self, features: ArrayLike) -> None:
         # One column after the other in memory, so that a kernel can run along all the
         # responses at once; ``columns`` is then the same memory, seen row by row.
-        matrix = np.array(features, dtype=np.float64, order="F")
+        try:
+            matrix = np.array(features, dtype=np.float64, order="F")
+        except (TypeError, ValueError) as error:
+            raise SettingError(f"features must be a matrix of real numbers: {error}.") from error
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise SettingError(
                 "features must be a matrix with a row for each response and at least one "
@@ -49,9 +52,10 @@ class Listed:
                 f"features must be finite: response {row} has {matrix[row, column]} "
                 f"at position {column}."
             )
-        matrix.flags.writeable = False
-        self.matrix: Array = matrix
-        self.columns: Array = matrix.T
+        # Over immutable bytes, so that nobody who is given the features can change them.
+        frozen: Array = np.frombuffer(matrix.tobytes(order="F"))
+        self.matrix: Array = frozen.reshape(matrix.shape, order="F")
+        self.columns: Array = self.matrix.T
         self._length = int(matrix.shape[0])
         self._rows: dict[int, Array] = {}  # a response is mostly chosen many times
 

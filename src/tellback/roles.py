@@ -248,10 +248,11 @@ def missing(thing: object, role: type) -> list[str]:
 
 def demand(thing: object, *roles: type) -> None:
     """Refuse a thing that lacks members of the roles it is to play, naming them."""
+    parts = " and ".join(role.__name__ for role in roles)
+    if isinstance(thing, type):
+        raise ProtocolError(
+            f"{thing!r} cannot be used as {parts}: it is a class: give an instance."
+        )
     lacking = [name for role in roles for name in missing(thing, role)]
     if lacking:
-        parts = " and ".join(role.__name__ for role in roles)
-        hint = " It is a class: give an instance." if isinstance(thing, type) else ""
-        raise ProtocolError(
-            f"{thing!r} cannot be used as {parts}: it has no {', '.join(lacking)}.{hint}"
-        )
+        raise ProtocolError(f"{thing!r} cannot be used as {parts}: it has no {', '.join(lacking)}.")

@@ -53,9 +53,8 @@ class Stream:
         self.generator = np.random.Generator(self._philox)
         # Repositioning through the public ``state`` property costs ten times as much as
         # writing the counter in place, three times a round. The layout is checked first.
-        state = _PhiloxState.from_address(self._philox.ctypes.state_address)
-        self._state = state
-        self._counter = state.counter.contents
+        self._state = _PhiloxState.from_address(self._philox.ctypes.state_address)
+        self._counter = memoryview(self._state.counter.contents).cast("B").cast("Q")
         self._in_place = self._layout_is_as_expected()
 
     def at(self, t: int) -> np.random.Generator:

@@ -55,14 +55,20 @@ class Ellipsoid:
         """
         if responses is self._tracked:
             return self._widths
-        widths: Array
-        if self._digest is not None and self._digest == _digest(responses):
-            widths = self._widths
-        else:
-            widths = _quadratic_forms(self.inverse, responses.columns)
+        widths = (
+            self._widths
+            if self._has_widths_of(responses)
+            else _quadratic_forms(self.inverse, responses.columns)
+        )
         if keep:
             self._tracked, self._widths, self._digest = responses, widths, None
         return widths
+
+    def _has_widths_of(self, responses: Listed) -> bool:
+        """Whether the widths kept are those of responses with just these features."""
+        if self._tracked is not None:
+            return np.array_equal(self._tracked.matrix, responses.matrix)
+        return self._digest is not None and self._digest == _digest(responses)
 
     def state(self) -> State:
         """The inverse and the widths that are kept, with the digest of their features."""

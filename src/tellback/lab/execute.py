@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import platform
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable
@@ -132,7 +133,15 @@ _worker: dict[str, Any] = {}
 
 def _begin_worker(store: Store, counter: Any, stopping: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     _worker.update(store=store, counter=counter, stopping=stopping)
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone, killed without a chance to say so."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def _tick(rounds: int) -> None:

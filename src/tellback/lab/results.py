@@ -71,7 +71,7 @@ class Results:
         return polars.DataFrame(
             {
                 "study": [self.study.name] * (len(runs) * points),
-                **{name: np.repeat(values, points) for name, values in columns.items()},
+                **{name: np.repeat(np.array(values), points) for name, values in columns.items()},
                 "t": np.tile(self.t, len(runs)),
                 "regret": np.concatenate([self._curves[run] for run in runs]),
             }

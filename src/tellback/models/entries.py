@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tellback.arrays import Array, Indices
@@ -14,6 +12,7 @@ from tellback.roles import State
 NONE = -1
 INSTRUCTION, FOLLOWING = 0, 1  # the columns of ``links``
 COUNT, FEATURES = 0, 1  # where an entry's numbers begin; its shares follow its features
+_FLOAT = np.dtype(np.float64)
 
 
 class Entries:
@@ -22,6 +21,9 @@ class Entries:
     With fixed responses there are never more than |X| |Y| of them, however long the
     history; with features that are new every round there is one a description.
 
+    The arrays are public because kernels work on them: finding an entry in Python and
+    handing it over would cost more than all the rest of a round's learning.
+
     Parameters
     ----------
     instructions, dim : int
@@ -29,8 +31,8 @@ class Entries:
 
     Attributes
     ----------
-    size : int
-        How many entries there are; the arrays have room for more.
+    sizes : Indices
+        One number: how many entries there are. The other arrays have room for more.
     numbers : Array
         A row an entry: its count, its features, its shares (for the model to use). One
         array, because a kernel that visits an entry needs all of them at once.
@@ -38,18 +40,27 @@ class Entries:
         A row an entry: its instruction, and the next older entry of the same instruction.
     first : Indices
         The newest entry of each instruction.
+    slots : Indices
+        A hash table of the entries, at most half full.
     """
 
     def __init__(self, instructions: int, dim: int) -> None:
-        self._dim = dim
-        self._clear(instructions)
-
-    def _clear(self, instructions: int) -> None:
-        self.size = 0
+        self._shape = (dim,)
         self.first: Indices = np.full(instructions, NONE)
+        self._clear()
+
+    def _clear(self) -> None:
+        self.sizes: Indices = np.zeros(1, dtype=np.int64)
+        self.first[:] = NONE
         self.links: Indices = np.empty((0, 2), dtype=np.int64)
-        self.numbers: Array = np.empty((0, 1 + 2 * self._dim))
-        self._positions: dict[tuple[int, bytes], int] = {}
+        self.numbers: Array = np.empty((0, 1 + 2 * self._shape[0]))
+        self._capacity = 0
+        self._grow(256)
+
+    @property
+    def size(self) -> int:
+        """How many entries there are."""
+        return int(self.sizes[0])
 
     @property
     def rows(self) -> Indices:
@@ -64,31 +75,29 @@ class Entries:
     @property
     def features(self) -> Array:
         """The features of each entry."""
-        return self.numbers[: self.size, FEATURES : FEATURES + self._dim]
+        return self.numbers[: self.size, FEATURES : FEATURES + self._shape[0]]
 
     @property
     def shares(self) -> Array:
         """The shares of each entry."""
-        return self.numbers[: self.size, FEATURES + self._dim :]
+        return self.numbers[: self.size, FEATURES + self._shape[0] :]
 
-    def locate(self, x: int, features: Array) -> int:
-        """The entry of a description; a new one has room, but is not written yet."""
-        key = (x, features.tobytes())
-        entry = self._positions.get(key)
-        if entry is None:
-            self._check(features)
-            entry = self.size
-            if entry == len(self.links):
-                self._grow(max(256, 2 * entry))
-            self._positions[key] = entry
-            self.size += 1
-            self.numbers[entry, COUNT] = 0.0
-        return entry
+    def expect(self, features: Array) -> None:
+        """Check the features of a description, and make room for one more entry."""
+        if features.shape != self._shape or features.dtype is not _FLOAT:
+            raise SettingError(
+                f"features must be {self._shape[0]} real numbers, not {features.dtype} "
+                f"of shape {features.shape}."
+            )
+        if self.sizes.item() == self._capacity:
+            self._grow(2 * self._capacity)
 
     def add(self, x: int, features: Array) -> int:
         """Count one more description; returns its entry."""
-        entry = self.locate(x, features)
-        count_entry(entry, x, features, self.first, self.links, self.numbers)
+        self.expect(features)
+        entry = count(x, features, self.first, self.links, self.numbers, self.slots, self.sizes)
+        if entry == NONE:
+            refuse_features(features)
         return entry
 
     def probabilities(self, f: Array) -> Array:
@@ -111,46 +120,100 @@ class Entries:
         """Replace all entries by saved ones."""
         rows = np.asarray(state["entry_instructions"], dtype=np.int64)
         numbers = np.asarray(state["entry_numbers"], dtype=np.float64)
-        instructions = len(self.first)
-        fits = rows.ndim == 1 and numbers.shape == (len(rows), 1 + 2 * self._dim)
+        dim, instructions = self._shape[0], len(self.first)
+        fits = rows.ndim == 1 and numbers.shape == (len(rows), 1 + 2 * dim)
         if not fits or (len(rows) and not 0 <= rows.min() <= rows.max() < instructions):
             raise SettingError(
                 f"The saved history does not fit {instructions} instructions "
-                f"and features of size {self._dim}."
+                f"and features of size {dim}."
             )
-        self._clear(instructions)
+        self._clear()
         for x, row in zip(rows.tolist(), numbers, strict=True):
-            self.add(x, row[FEATURES : FEATURES + self._dim])
+            self.add(x, row[FEATURES : FEATURES + dim].copy())
+        if self.size != len(rows):
+            raise SettingError("The saved history has the same entry twice.")
         self.numbers[: self.size] = numbers
 
-    def _check(self, features: Array) -> None:
-        if features.shape != (self._dim,) or features.dtype != np.float64:
-            raise SettingError(
-                f"features must be {self._dim} real numbers, not {features.dtype} "
-                f"of shape {features.shape}."
-            )
-        if not math.isfinite(sum(features.tolist())):
-            raise SettingError(f"features must be finite, not {features}.")
-
     def _grow(self, capacity: int) -> None:
+        size = self.size
         for name in ("links", "numbers"):
             old = getattr(self, name)
             new = np.empty((capacity, old.shape[1]), dtype=old.dtype)
-            new[: self.size] = old[: self.size]
+            new[:size] = old[:size]
             setattr(self, name, new)
+        self.slots: Indices = np.full(2 * capacity, NONE)
+        _fill_slots(self.links, self.numbers, self.slots, size)
+        self._capacity = capacity
+
+
+def refuse_features(features: Array) -> None:
+    """The error for features that are not finite."""
+    raise SettingError(f"features must be finite, not {features}.")
 
 
 @compiled
-def count_entry(
-    entry: int, x: int, features: Array, first: Indices, links: Indices, numbers: Array
-) -> None:
-    """Count a description that was located, writing its entry down if it is the first."""
-    if numbers[entry, COUNT] == 0.0:
+def count(
+    x: int,
+    features: Array,
+    first: Indices,
+    links: Indices,
+    numbers: Array,
+    slots: Indices,
+    sizes: Indices,
+) -> int:
+    """Count a description; returns its entry, a new one if need be, or NONE if not finite."""
+    dim = len(features)
+    total = 0.0
+    for i in range(dim):
+        total += features[i]
+    if not np.isfinite(total):
+        return NONE
+    slot = _slot(x, features, links, numbers, slots)
+    entry: int = slots[slot]
+    if entry == NONE:
+        entry = sizes[0]
+        sizes[0] += 1
+        slots[slot] = entry
         links[entry, INSTRUCTION] = x
         links[entry, FOLLOWING] = first[x]
         first[x] = entry
-        dim = len(features)
+        numbers[entry, COUNT] = 0.0
         for i in range(dim):
             numbers[entry, FEATURES + i] = features[i]
             numbers[entry, FEATURES + dim + i] = 0.0
     numbers[entry, COUNT] += 1.0
+    return entry
+
+
+@compiled
+def _slot(x: int, features: Array, links: Indices, numbers: Array, slots: Indices) -> int:
+    """Where the hash table has this entry, or the empty slot where it belongs."""
+    dim = len(features)
+    mixed = np.uint64(x) * np.uint64(0x9E3779B97F4A7C15)
+    bits = features.view(np.uint64)
+    for i in range(dim):
+        mixed = (mixed ^ bits[i]) * np.uint64(0x100000001B3)
+        mixed ^= mixed >> np.uint64(29)
+    mask = np.uint64(len(slots) - 1)  # their number is a power of two
+    slot = mixed & mask
+    while True:
+        entry = slots[slot]
+        if entry == NONE:
+            return int(slot)
+        if links[entry, INSTRUCTION] == x:
+            same = True
+            for i in range(dim):
+                same = same and numbers[entry, FEATURES + i] == features[i]
+            if same:
+                return int(slot)
+        slot = (slot + np.uint64(1)) & mask
+
+
+@compiled
+def _fill_slots(links: Indices, numbers: Array, slots: Indices, size: int) -> None:
+    dim = (numbers.shape[1] - 1) // 2
+    features = np.empty(dim)
+    for entry in range(size):
+        for i in range(dim):
+            features[i] = numbers[entry, FEATURES + i]
+        slots[_slot(links[entry, INSTRUCTION], features, links, numbers, slots)] = entry

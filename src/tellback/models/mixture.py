@@ -24,7 +24,16 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import SettingError, real, whole
-from tellback.models.entries import COUNT, FEATURES, FOLLOWING, INSTRUCTION, Entries, count_entry
+from tellback.models.entries import (
+    COUNT,
+    FEATURES,
+    FOLLOWING,
+    INSTRUCTION,
+    NONE,
+    Entries,
+    count,
+    refuse_features,
+)
 from tellback.models.model import (
     ModelSpec,
     checked_instruction,
@@ -34,6 +43,9 @@ from tellback.models.model import (
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 
+OTHERS = 4
+"""For how many entries of its own instruction one other entry is refreshed."""
+
 
 @dataclass(frozen=True)
 class Mixture(ModelSpec):
@@ -42,9 +54,9 @@ class Mixture(ModelSpec):
     Parameters
     ----------
     refresh : int
-        How many entries each new description brings up to date: those of its own
-        instruction first, then others in turn. More is closer to the exact maximum
-        (``MixtureModel.gap`` says how close) and costs proportionally more.
+        How many entries of its own instruction each new description brings up to date, the
+        newest first; a quarter as many others are refreshed in turn. More is closer to the
+        exact maximum (``MixtureModel.gap`` says how close) and costs proportionally more.
     """
 
     refresh: int = 32
@@ -99,20 +111,22 @@ class MixtureModel:
         """Count the description and refresh its entries and some others."""
         x = checked_instruction(description, len(self._expected))
         entries = self._entries
-        entry = entries.locate(x, features)
-        _learn(
-            entry,
+        entries.expect(features)
+        entry = _learn(
             x,
             features,
             entries.first,
             entries.links,
             entries.numbers,
-            entries.size,
+            entries.slots,
+            entries.sizes,
             self._expected,
             self._totals,
             self._cursor,
             self._refresh,
         )
+        if entry == NONE:
+            refuse_features(features)
 
     def log_likelihood(self) -> float:
         """The sum over descriptions of log f-hat(x') . g(y, s) (Algorithm 1, line 3)."""
@@ -273,20 +287,22 @@ def _refresh_entry(numbers: Array, expected: Array, totals: Array, inverse_total
 
 @compiled
 def _learn(
-    entry: int,
     x: int,
     features: Array,
     first: Indices,
     links: Indices,
     numbers: Array,
-    size: int,
+    slots: Indices,
+    sizes: Indices,
     expected: Array,
     totals: Array,
     cursor: Indices,
     refresh: int,
-) -> None:
+) -> int:
     """Count one description, then refresh its instruction's entries and others in turn."""
-    count_entry(entry, x, features, first, links, numbers)
+    entry = count(x, features, first, links, numbers, slots, sizes)
+    if entry == NONE:
+        return entry
     dim = len(totals)
     # The new description counts for each component as g says, before F has a say: a
     # component that had sunk to zero for this instruction comes back, and a first-seen
@@ -300,13 +316,14 @@ def _learn(
             inverse_totals[i] = 1.0 / totals[i]
     left = refresh
     own = first[x]
-    while own >= 0 and left > 0:
+    while own != NONE and left > 0:
         _refresh_entry(numbers[own], expected[x], totals, inverse_totals)
         own = links[own, FOLLOWING]
         left -= 1
     position = cursor[0]
-    for _ in range(min(left, size)):
-        position = position + 1 if position + 1 < size else 0
+    for _ in range(min(refresh // OTHERS, sizes[0])):
+        position = position + 1 if position + 1 < sizes[0] else 0
         x = links[position, INSTRUCTION]
         _refresh_entry(numbers[position], expected[x], totals, inverse_totals)
     cursor[0] = position
+    return entry

@@ -22,6 +22,9 @@ from tellback.responses import Listed
 from tellback.roles import Exchange, Facts, Instruction, Simulation, Task, WorldSpec
 from tellback.streams import Streams
 
+REMEMBERED_REWARDS = 4_000_000
+"""How many rewards a truth keeps rather than compute them again (32 MB)."""
+
 
 @dataclass(frozen=True)
 class Synthetic(WorldSpec):
@@ -110,6 +113,8 @@ class SyntheticWorld:
             dim=spec.rank, instructions=spec.instructions, fixed_responses=len(listed) == 1
         )
         self._spec = spec
+        self._instructions = spec.instructions
+        self._uniform = spec.asks == "uniform"
         self._listed = listed
         self._only = listed[0] if len(listed) == 1 else None
         self._teacher = teacher
@@ -120,13 +125,14 @@ class SyntheticWorld:
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
         """A task that does not depend on the past."""
-        if self._only is not None:
-            context, responses = 0, self._only
-        else:
-            context, responses = self._context(rng)
+        if self._only is not None and self._uniform:  # the paper's world, every round of it
+            return Task(0, int(rng.random() * self._instructions), self._only)
+        context, responses = self._context(rng)
         return Task(context, self._instruction(context, rng), responses)
 
     def _context(self, rng: np.random.Generator) -> tuple[Any, Listed]:
+        if self._only is not None:
+            return 0, self._only
         if self._listed:
             s = int(rng.random() * len(self._listed))
             return s, self._listed[s]
@@ -134,13 +140,12 @@ class SyntheticWorld:
         return responses.matrix, responses
 
     def _instruction(self, context: Any, rng: np.random.Generator) -> int:
-        asks = self._spec.asks
-        if asks == "uniform":
-            return int(rng.random() * self._spec.instructions)
-        if asks == "marginal":
+        if self._uniform:
+            return int(rng.random() * self._instructions)
+        if self._spec.asks == "marginal":
             response = int(rng.random() * self._spec.responses)
             return self._teacher.describe(context, response, rng)
-        return bisect_right(self._cumulative, rng.random(), hi=self._spec.instructions - 1)
+        return bisect_right(self._cumulative, rng.random(), hi=self._instructions - 1)
 
 
 class SyntheticTeacher:
@@ -166,25 +171,34 @@ class SyntheticTruth:
 
     def __init__(self, f: Array, contexts: int) -> None:
         self._f = f
-        # The best reward is asked for every round; with listed contexts it has few values.
-        self._best: list[dict[Instruction, float]] = [{} for _ in range(contexts)]
+        self._listed = contexts > 0
+        # With listed contexts the same rewards are asked for again and again.
+        self._known: dict[tuple[int, Instruction], tuple[Array, float]] = {}
+        self._room = REMEMBERED_REWARDS
 
     def reward(self, task: Task, response: int) -> float:
         """P(x_t | y, s_t)."""
-        return _reward(self._f, task.instruction, task.responses.columns, response)
+        return self._rewards(task)[0].item(response)
 
     def best(self, task: Task) -> float:
         """The largest P(x_t | y, s_t)."""
-        if not self._best:
-            return self._highest(task)
-        known: dict[Instruction, float] = self._best[task.context]
-        best = known.get(task.instruction)
-        if best is None:
-            best = known[task.instruction] = self._highest(task)
-        return best
+        return self._rewards(task)[1]
 
-    def _highest(self, task: Task) -> float:
-        return _highest_reward(self._f, task.instruction, task.responses.columns)
+    def _rewards(self, task: Task) -> tuple[Array, float]:
+        """P(x_t | y, s_t) for every y, and the largest."""
+        if not self._listed:
+            return self._computed(task)
+        known = self._known.get(task[:2])
+        if known is None:
+            known = self._computed(task)
+            if self._room >= len(known[0]):
+                self._room -= len(known[0])
+                self._known[task[:2]] = known
+        return known
+
+    def _computed(self, task: Task) -> tuple[Array, float]:
+        rewards = np.zeros(len(task.responses))
+        return rewards, _rewards(self._f, task.instruction, task.responses.columns, rewards)
 
 
 def softmax(z: Array, temperature: float, axis: int) -> Array:
@@ -236,20 +250,10 @@ def _describe(columns: Array, response: int, cumulative: Array, u: float) -> int
 
 
 @compiled
-def _reward(f: Array, instruction: Any, columns: Array, response: int) -> float:
-    reward = 0.0
+def _rewards(f: Array, instruction: Any, columns: Array, rewards: Array) -> float:
+    """f(x) . g(y, s) for every y; returns the largest."""
     for i in range(f.shape[1]):
-        reward += f[instruction, i] * columns[i, response]
-    return reward
-
-
-@compiled
-def _highest_reward(f: Array, instruction: Any, columns: Array) -> float:
-    highest = -np.inf
-    for y in range(columns.shape[1]):
-        # In the order of _reward, so that the best response has regret 0 exactly.
-        reward = 0.0
-        for i in range(f.shape[1]):
-            reward += f[instruction, i] * columns[i, y]
-        highest = max(highest, reward)
+        for y in range(len(rewards)):
+            rewards[y] += f[instruction, i] * columns[i, y]
+    highest: float = rewards.max()
     return highest
