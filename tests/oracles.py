@@ -30,9 +30,7 @@ def random_simplex(rng: np.random.Generator, rows: int, dim: int, spread: float 
 
 def log_likelihood(f: Floats, rows: list[int], features: Floats) -> float:
     """One term a description, nothing compressed."""
-    return float(
-        sum(np.log(float(f[x] @ g)) for x, g in zip(rows, features, strict=True))
-    )
+    return float(sum(np.log(float(f[x] @ g)) for x, g in zip(rows, features, strict=True)))
 
 
 def gradient(f: Floats, rows: list[int], features: Floats) -> Floats:
@@ -104,9 +102,7 @@ class Mirror:
         self.lengths.append(len(history))
         return Task("here", int(rng.integers(self.size)), self.responses)
 
-    def describe(
-        self, context: Any, response: int, rng: np.random.Generator
-    ) -> Instruction | None:
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> Instruction | None:
         return response if rng.random() < 0.8 else int(rng.integers(self.size))
 
     def reward(self, task: Task, response: int) -> float:

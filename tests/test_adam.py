@@ -181,7 +181,7 @@ def test_a_state_of_another_shape_is_refused() -> None:
 
 def test_features_off_the_simplex_are_refused_with_the_reason() -> None:
     model = AdamModel(3, 2, 0.02, 1)
-    with pytest.raises(SettingError, match="response 1 sum to 1.1"):
+    with pytest.raises(SettingError, match=r"response 1 sum to 1\.1"):
         model.estimates(0, Listed([[0.5, 0.5], [0.5, 0.6]]))
 
 

@@ -106,7 +106,7 @@ def test_any_features_give_the_inverse_that_numpy_gives(
         ellipsoid.add(responses.features(y))
     sigma = lam * np.eye(responses.dim) + matrix[order].T @ matrix[order]
     expected = np.linalg.inv(sigma)
-    scale = np.linalg.norm(expected)
+    scale = float(np.linalg.norm(expected))
     assert np.linalg.norm(ellipsoid.inverse - expected) <= 1e-8 * scale
     widths = np.einsum("yi,ij,yj->y", matrix, expected, matrix)
     for keep in (False, True):

@@ -59,10 +59,9 @@ def test_every_setting_of_a_configuration_is_part_of_its_identity() -> None:
 
 
 def test_a_new_version_of_an_algorithm_is_a_new_identity(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = RunSpec(WORLD, LORIL(), 50, 1)
-    before = run.identity
+    before = RunSpec(WORLD, LORIL(), 50, 1).identity
     monkeypatch.setattr(LORIL, "version", 2)
-    assert run.identity != before
+    assert RunSpec(WORLD, LORIL(), 50, 1).identity != before
 
 
 def test_results_are_those_of_bare_play_whatever_runs_beside_them(

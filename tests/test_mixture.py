@@ -125,9 +125,7 @@ def test_the_gap_bounds_how_much_higher_the_likelihood_can_be(
 
 @settings(max_examples=60, deadline=None)
 @given(lessons(), st.integers(1, 40))
-def test_the_fit_reaches_its_gap_after_any_lessons(
-    case: tuple[Lessons, int], refresh: int
-) -> None:
+def test_the_fit_reaches_its_gap_after_any_lessons(case: tuple[Lessons, int], refresh: int) -> None:
     sample, instructions = case
     model = taught(sample, instructions, refresh)
     before = model.log_likelihood()
@@ -152,9 +150,7 @@ def test_columns_of_f_are_distributions_after_any_lessons(
 
 @settings(max_examples=100, deadline=None)
 @given(lessons(), st.integers(1, 40))
-def test_a_full_sweep_never_lowers_the_likelihood(
-    case: tuple[Lessons, int], refresh: int
-) -> None:
+def test_a_full_sweep_never_lowers_the_likelihood(case: tuple[Lessons, int], refresh: int) -> None:
     sample, instructions = case
     model = taught(sample, instructions, refresh)
     likelihood = model.log_likelihood()
@@ -272,29 +268,39 @@ def test_the_order_of_lessons_does_not_matter_to_the_fit() -> None:
     np.testing.assert_allclose(likelihoods, likelihoods[0], atol=1e-8)
 
 
-@pytest.mark.parametrize("refresh", [4, 32])
-def test_incremental_estimates_approach_the_exact_fit(refresh: int) -> None:
+@pytest.mark.parametrize(
+    ("responses", "refresh"),
+    [
+        pytest.param(5, 32, id="as many refreshed as there are entries"),
+        pytest.param(5, 8, id="fewer"),
+        pytest.param(5, 4, id="fewer than an instruction has entries"),
+        pytest.param(100, 32, id="many responses"),
+        pytest.param(None, 32, id="fresh features"),
+    ],
+)
+def test_incremental_estimates_approach_the_exact_fit(responses: int | None, refresh: int) -> None:
     rng = np.random.default_rng(6)
     truth = rng.dirichlet(np.ones(8), size=3).T
-    responses = Listed(random_simplex(rng, 5, 3))
+    asked = Listed(random_simplex(rng, responses or 50, 3))
     model = MixtureModel(8, 3, refresh)
     shortfalls, errors = [], []
     for n in range(1, 4001):
-        g = responses.features(int(rng.integers(5)))
+        if responses is None:
+            g = random_simplex(rng, 1, 3)[0]
+        else:
+            g = asked.features(int(rng.integers(responses)))
         model.learn(g, int(rng.choice(8, p=truth @ g)))
-        if n in (40, 400, 4000):
+        if n in (40, 4000):
             exact = MixtureModel(8, 3)
             exact.restore(model.state())
-            exact.fit(1e-6)
+            exact.fit(1e-3)
             shortfalls.append((exact.log_likelihood() - model.log_likelihood()) / n)
-            differences = [
-                model.estimates(x, responses) - exact.estimates(x, responses) for x in range(8)
-            ]
+            differences = [model.estimates(x, asked) - exact.estimates(x, asked) for x in range(8)]
             errors.append(np.abs(differences).max())
-    assert shortfalls[0] > shortfalls[1] > shortfalls[2] >= 0
-    assert shortfalls[2] < 1e-5
-    assert errors[2] < 0.002
-    assert errors[2] < errors[0]
+    assert shortfalls[1] < shortfalls[0] / 2
+    assert shortfalls[1] < 1e-3, "in nats a description"
+    assert errors[1] < errors[0]
+    assert errors[1] < 0.02, "the truth itself is known to about 0.02 by now"
 
 
 def test_a_higher_refresh_is_closer_to_the_maximum() -> None:
@@ -412,7 +418,7 @@ def test_the_wrong_shape_is_refused_even_when_its_bytes_are_known() -> None:
     with pytest.raises(SettingError, match="features"):
         model.learn(g[None], 0)
     with pytest.raises(SettingError, match="features"):
-        model.learn(g.view(np.int64), 0)  # type: ignore[arg-type]
+        model.learn(g.view(np.int64), 0)
     assert model.described == 1
 
 
@@ -473,17 +479,21 @@ def test_sentences_need_another_model() -> None:
 
 def test_a_fit_that_gives_up_fell_short_and_says_by_how_much() -> None:
     sample = some_lessons(9, 60, 6, 4, 8)
-    fell_short = 0
-    for sweeps in range(1, 400):
+    sweeps, refused = 0, True
+    while refused:
+        sweeps += 3
+        assert sweeps < 1000
         model = taught(sample, 6, refresh=1)
         try:
-            assert model.fit(1e-5, sweeps=sweeps) <= 1e-5
-            break
+            reached = model.fit(1e-5, sweeps=sweeps)
+            refused, message = False, ""
         except SettingError as error:
-            fell_short += 1
-            assert model.gap() > 1e-5, f"{sweeps} sweeps were enough, and yet: {error}"
-            assert f"{model.gap():.3g}" in str(error)
-    assert fell_short > 3
+            message = str(error)
+        if refused:
+            assert model.gap() > 1e-5, f"{sweeps} sweeps were enough, and yet: {message}"
+            assert f"{model.gap():.3g}" in message
+    assert reached <= 1e-5
+    assert sweeps > 9
 
 
 @pytest.mark.parametrize("gap", [0, -1, float("nan"), "small"])

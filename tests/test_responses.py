@@ -19,7 +19,7 @@ from tellback.errors import SettingError
         elements=st.floats(allow_nan=False, allow_infinity=False),
     )
 )
-def test_features_are_the_rows_that_were_given(matrix: np.ndarray) -> None:  # type: ignore[type-arg]
+def test_features_are_the_rows_that_were_given(matrix: np.ndarray) -> None:
     responses = Listed(matrix)
     assert (len(responses), responses.dim) == matrix.shape
     np.testing.assert_array_equal(responses.matrix, matrix)
@@ -71,7 +71,7 @@ def test_nobody_can_write_into_the_features() -> None:
 
 def test_the_features_do_not_follow_the_array_they_came_from() -> None:
     for order in ("C", "F"):
-        matrix = np.asarray(np.eye(3), order=order)  # type: ignore[call-overload]
+        matrix = np.asarray(np.eye(3), order=order)
         responses = Listed(matrix)
         matrix[0, 0] = 7.0
         assert responses.matrix[0, 0] == 1.0

@@ -30,9 +30,7 @@ class Speaker(Mirror):
     def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
         return Task(t, self.names[t % 3], self.responses)
 
-    def describe(
-        self, context: int, response: int, rng: np.random.Generator
-    ) -> Instruction | None:
+    def describe(self, context: int, response: int, rng: np.random.Generator) -> Instruction | None:
         return None if context % 3 == 0 else self.names[response]
 
     def reward(self, task: Task, response: int) -> float:
@@ -48,9 +46,7 @@ class Forgetful(Mirror):
     def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
         return Task(t, t % 3, self.responses)
 
-    def describe(
-        self, context: int, response: int, rng: np.random.Generator
-    ) -> Instruction | None:
+    def describe(self, context: int, response: int, rng: np.random.Generator) -> Instruction | None:
         return None if context % 3 == 1 else response
 
 

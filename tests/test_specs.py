@@ -119,7 +119,7 @@ def test_an_unknown_kind_gets_the_nearest_known_name() -> None:
 
 
 def test_a_name_unlike_any_other_lists_what_there_is() -> None:
-    with pytest.raises(UnknownNameError, match="Known: .*greedy.*loril.*uniform"):
+    with pytest.raises(UnknownNameError, match=r"Known: .*greedy.*loril.*uniform"):
         spec_from_data(AgentSpec, {"kind": "zzzzzz"})
 
 

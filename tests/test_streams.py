@@ -107,7 +107,7 @@ def test_first_numbers_of_the_seeds_are_uniform() -> None:
 def test_no_seed_is_reachable_from_the_generator() -> None:
     rng = Streams(12345).stream("agent").at(1)
     assert rng.bit_generator.seed_seq is None
-    assert 12345 not in np.asarray(rng.bit_generator.state["state"]["key"]).tolist()  # type: ignore[index, call-overload]
+    assert 12345 not in np.asarray(rng.bit_generator.state["state"]["key"]).tolist()
 
 
 def test_births_are_streams_of_their_own() -> None:

@@ -66,9 +66,7 @@ def test_the_teacher_describes_as_often_as_the_truth_says(contexts: int | str) -
     as_if_of_another = []
     for task in tasks(simulation, 3):
         for y in range(4):
-            told = [
-                simulation.teacher.describe(task.context, y, stream.at(t)) for t in range(5000)
-            ]
+            told = [simulation.teacher.describe(task.context, y, stream.at(t)) for t in range(5000)]
             counts = np.bincount(np.array(told, dtype=np.int64), minlength=6)
             assert p_value(counts, teaching(simulation, task)[:, y]) > 1e-3
             other = teaching(simulation, task)[:, (y + 1) % 4]
@@ -216,9 +214,7 @@ def test_a_world_without_a_seed_varies_with_the_run_and_one_with_a_seed_does_not
     assert not np.array_equal(features(free, 1), features(free, 2))
     np.testing.assert_array_equal(features(free, 1), features(free, 1))
     np.testing.assert_array_equal(features(fixed, 1), features(fixed, 2))
-    np.testing.assert_array_equal(
-        hidden_f(begun(fixed, seed=1)), hidden_f(begun(fixed, seed=2))
-    )
+    np.testing.assert_array_equal(hidden_f(begun(fixed, seed=1)), hidden_f(begun(fixed, seed=2)))
     assert not np.array_equal(hidden_f(begun(free, seed=1)), hidden_f(begun(free, seed=2)))
     other = SMALL.with_settings({"seed": 1})
     assert not np.array_equal(features(fixed, 1), features(other, 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import types
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -185,7 +185,7 @@ def smuggled(simulation: Simulation, how: str) -> Any:
     f = hidden_f(simulation)
     truth: Any = simulation.truth
     teacher: Any = simulation.teacher
-    return {
+    ways: dict[str, Callable[[], Any]] = {
         "the truth": lambda: truth,
         "a bound method": lambda: truth.reward,
         "a closure": lambda: lambda: truth,
@@ -201,7 +201,8 @@ def smuggled(simulation: Simulation, how: str) -> Any:
         "F as bytes": lambda: f.tobytes(),
         "running sums": lambda: np.cumsum(f, axis=0),
         "inside an object array": lambda: np.array([None, truth], dtype=object),
-    }[how]()
+    }
+    return ways[how]()
 
 
 @pytest.mark.parametrize(
@@ -227,7 +228,7 @@ def smuggled(simulation: Simulation, how: str) -> Any:
 def test_the_walk_finds_what_a_careless_world_gives_away(how: str) -> None:
     simulation = begun(1)
     world = Careless(simulation, smuggled(simulation, how))
-    given = played(None, Simulation(world, Hearing(simulation), Silent()), rounds_=2)  # type: ignore[arg-type]
+    given = played(None, Simulation(world, Hearing(simulation), Silent()), rounds_=2)
     near = [thing for thing in given if not isinstance(thing, np.random.Generator)]
     modules = [vars(module) for module in list(__import__("sys").modules.values())]
     found = reachable(near, apart_from=modules)
@@ -237,7 +238,7 @@ def test_the_walk_finds_what_a_careless_world_gives_away(how: str) -> None:
 def test_a_careless_world_without_anything_on_its_back_is_innocent() -> None:
     simulation = begun(1)
     world = Careless(simulation, "nothing")
-    given = played(None, Simulation(world, Hearing(simulation), Silent()), rounds_=2)  # type: ignore[arg-type]
+    given = played(None, Simulation(world, Hearing(simulation), Silent()), rounds_=2)
     assert leaks(reachable(given, apart_from=[]), simulation) == []
 
 
@@ -251,7 +252,7 @@ def test_a_teacher_is_not_told_what_was_asked() -> None:
 
     simulation = begun(3)
     world = Careless(simulation, None)
-    for _ in islice(rounds(Simulation(world, Listening(simulation), None), Spy()), 5):  # type: ignore[arg-type]
+    for _ in islice(rounds(Simulation(world, Listening(simulation), None), Spy()), 5):
         pass
     for context, response, rng in heard:
         assert type(context) is Note
