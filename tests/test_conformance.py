@@ -130,7 +130,7 @@ def test_a_faulty_agent_is_told_what_is_wrong(agent: Counting, words: str) -> No
 class Coin:
     """A sound world: response y shows instruction y with probability 0.9."""
 
-    memory = 0
+    memory: Any = 0
 
     def __init__(self) -> None:
         self.odds = np.array([[0.9, 0.1], [0.1, 0.9]])
@@ -144,7 +144,7 @@ class Coin:
         return int(rng.random() < self.odds[response, 1])
 
     def reward(self, task: Task, response: int) -> float:
-        return float(self.odds[response, task.instruction])
+        return float(self.odds[response][int(task.instruction)])
 
     def best(self, task: Task) -> float:
         return 0.9
@@ -178,7 +178,7 @@ class Shifting(Coin):
 class Adversary(Coin):
     """Reads the whole past."""
 
-    memory = None  # type: ignore[assignment]
+    memory: Any = None
 
     def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
         assert len(history) == t - 1

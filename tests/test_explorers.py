@@ -227,7 +227,7 @@ def test_responding_changes_nothing(spec: AgentSpec) -> None:
     states: Any = (asked.state(), left_alone.state())
     assert states[0].keys() == states[1].keys()
     for name in states[0]:
-        if name not in ("explorer.widths", "explorer.widths_of"):  # what is kept, not learned
+        if name not in ("explorer.widths", "explorer.kept"):  # what is kept, not learned
             np.testing.assert_array_equal(states[0][name], states[1][name], err_msg=name)
 
 

@@ -131,7 +131,7 @@ def test_an_agent_is_not_a_world() -> None:
 @pytest.mark.parametrize("data", [None, "loril", 3, {}, {"kind": 3}, {"k": 1.0}])
 def test_data_without_a_kind_are_refused(data: object) -> None:
     with pytest.raises(SettingError, match="kind"):
-        spec_from_data(AgentSpec, data)  # type: ignore[arg-type]
+        spec_from_data(AgentSpec, data)
 
 
 def test_a_spec_of_another_version_is_refused() -> None:

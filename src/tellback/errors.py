@@ -52,7 +52,10 @@ def real(
     """The value as a finite float within its limits, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise SettingError(f"{name} must be a number, not {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
     limits = [
         f"above {above:g}" if above is not None else "",
         f"at least {at_least:g}" if at_least is not None else "",

@@ -76,5 +76,5 @@ class Ledger:
         return True
 
     def _refuse_unasked(self, t: int) -> None:
-        if t > self._latest:
+        if not 1 <= t <= self._latest:
             raise ProtocolError(f"Round {t} was never asked; the latest is {self._latest}.")

@@ -23,7 +23,7 @@ NOTHING_TOLD = -1
 """Stands for a missing description in a column of whole numbers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """One agent in one world with one seed: one entry a round in every sequence.
 

@@ -107,13 +107,13 @@ def spec_named(base: type[AnySpec], kind: str) -> type[AnySpec]:
     return known[kind]
 
 
-def spec_from_data(base: type[AnySpec], data: Mapping[str, Any]) -> AnySpec:
+def spec_from_data(base: type[AnySpec], data: Any) -> AnySpec:
     """The spec that ``to_data`` described.
 
     Settings that are themselves specs are told by their ``kind``. A spec of another
     version is refused: its results would not be those of this one.
     """
-    if not isinstance(data.get("kind"), str):
+    if not isinstance(data, Mapping) or not isinstance(data.get("kind"), str):
         raise SettingError(f"A {base.role} is described by a table with its kind, not {data!r}.")
     spec = spec_named(base, data["kind"])
     if data.get("version", spec.version) != spec.version:

@@ -63,7 +63,7 @@ class Stream:
             self._reposition_publicly(t)
             return self.generator
         counter, state = self._counter, self._state
-        counter[0] = 0
+        counter[0] = counter[1] = counter[3] = 0
         counter[2] = t
         state.buffer_position = _EMPTY_BUFFER
         state.has_uint32 = 0

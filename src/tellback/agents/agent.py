@@ -59,7 +59,15 @@ class ModelAgent:
         return model | explorer
 
     def restore(self, state: State) -> None:
-        """Go back to such a state."""
+        """Go back to such a state; one that does not fit changes nothing."""
+        before = self.state()
+        try:
+            self._restore_parts(state)
+        except Exception:
+            self._restore_parts(before)
+            raise
+
+    def _restore_parts(self, state: State) -> None:
         self.model.restore(_part(state, MODEL))
         self.explorer.restore(_part(state, EXPLORER))
 

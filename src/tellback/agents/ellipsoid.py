@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
 from tellback.arrays import Array
@@ -33,15 +31,21 @@ class Ellipsoid:
     def __init__(self, dim: int, lam: float) -> None:
         self.inverse: Array = np.eye(whole("dim", dim)) / real("lam", lam, above=0)
         self.count = 0
-        self._tracked: Listed | None = None
-        self._widths: Array = np.empty(0)
-        self._digest: bytes | None = None  # of restored widths that no response has claimed yet
+        self._shape = (dim,)
+        self._kept: Listed | None = None
+        self._columns = _NO_COLUMNS  # those of the kept responses
+        self._widths = _NO_WIDTHS
+        self._updated = False  # whether the widths have been updated since they were computed
 
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
-        columns = _NO_COLUMNS if self._tracked is None else self._tracked.columns
-        _rank_one(self.inverse, features, columns, self._widths)
+        if features.shape != self._shape:
+            raise SettingError(
+                f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
+            )
+        _rank_one(self.inverse, features, self._columns, self._widths)
         self.count += 1
+        self._updated = True
 
     def squared_widths(self, responses: Listed, keep: bool) -> Array:
         """g' Sigma^-1 g for every listed response.
@@ -53,58 +57,56 @@ class Ellipsoid:
         keep : bool
             Whether they will come again, so that their widths are worth keeping up to date.
         """
-        if responses is self._tracked:
+        if responses is self._kept:
             return self._widths
-        widths = (
-            self._widths
-            if self._has_widths_of(responses)
-            else _quadratic_forms(self.inverse, responses.columns)
-        )
+        if responses.dim != self._shape[0]:
+            raise SettingError(
+                f"responses must have {self._shape[0]} features each, not {responses.dim}."
+            )
+        # Widths kept by updates differ in their last bits from widths computed anew: an
+        # agent that meets equal responses in another run goes on with those it has.
+        if self._kept is not None and np.array_equal(self._kept.matrix, responses.matrix):
+            widths = self._widths
+        else:
+            widths = _quadratic_forms(self.inverse, responses.columns)
+            if keep:
+                self._updated = False
         if keep:
-            self._tracked, self._widths, self._digest = responses, widths, None
+            self._keep(responses, widths)
         return widths
 
-    def _has_widths_of(self, responses: Listed) -> bool:
-        """Whether the widths kept are those of responses with just these features."""
-        if self._tracked is not None:
-            return np.array_equal(self._tracked.matrix, responses.matrix)
-        return self._digest is not None and self._digest == _digest(responses)
+    def _keep(self, responses: Listed, widths: Array) -> None:
+        self._kept, self._columns, self._widths = responses, responses.columns, widths
 
     def state(self) -> State:
-        """The inverse and the widths that are kept, with the digest of their features."""
-        digest = self._digest if self._tracked is None else _digest(self._tracked)
-        return {
-            "inverse": self.inverse.copy(),
-            "count": self.count,
-            "widths": self._widths.copy(),
-            "widths_of": np.frombuffer(digest or b"", dtype=np.uint8).copy(),
-        }
+        """The inverse, and the kept widths unless the inverse gives them to the bit."""
+        state: State = {"inverse": self.inverse.copy(), "count": self.count}
+        if self._kept is None or not self._updated:
+            return {**state, "kept": np.empty((0, *self._shape)), "widths": np.empty(0)}
+        return {**state, "kept": self._kept.matrix.copy(), "widths": self._widths.copy()}
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave.
-
-        Widths kept by updates differ in their last bits from widths computed anew, so they
-        are part of the state; they are taken up again by the first responses whose features
-        are the same to the bit.
-        """
+        """Go back to a state that ``state()`` gave."""
         inverse = np.array(state["inverse"], dtype=np.float64)
-        if inverse.shape != self.inverse.shape:
+        kept = np.asarray(state["kept"], dtype=np.float64)
+        widths = np.array(state["widths"], dtype=np.float64)
+        fits = inverse.shape == 2 * self._shape and kept.shape == (len(widths), *self._shape)
+        if not fits:
             raise SettingError(
-                f"The saved inverse is of shape {inverse.shape}, and this agent's is "
-                f"{self.inverse.shape}."
+                f"The saved ellipsoid has an inverse of shape {inverse.shape}, responses of "
+                f"shape {kept.shape} and {len(widths)} widths; this agent's features are of "
+                f"size {self._shape[0]}."
             )
-        self.inverse = inverse
         self.count = whole("count", int(state["count"]), at_least=0)
-        self._tracked = None
-        self._widths = np.array(state["widths"], dtype=np.float64)
-        self._digest = bytes(np.asarray(state["widths_of"], dtype=np.uint8)) or None
+        self.inverse = inverse
+        self._kept, self._columns, self._widths = None, _NO_COLUMNS, _NO_WIDTHS
+        if len(kept):
+            self._keep(Listed(kept), widths)
+            self._updated = True
 
 
 _NO_COLUMNS = Listed(np.zeros((1, 1))).columns[:, :0]
-
-
-def _digest(responses: Listed) -> bytes:
-    return hashlib.sha256(responses.columns.tobytes()).digest()
+_NO_WIDTHS = np.empty(0)
 
 
 @compiled

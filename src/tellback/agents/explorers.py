@@ -115,7 +115,7 @@ class Dithering(Stateless):
         if epsilon and rng.random() < epsilon:
             response = int(rng.random() * count)
             greedy = response == highest or (
-                self._random and _close(estimates.item(response), estimates.item(highest))
+                self._random and _close(estimates.item(response), float(estimates.max()))
             )
         else:
             response, greedy = highest, True

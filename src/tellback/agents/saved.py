@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -18,6 +19,9 @@ from tellback.specs import spec_from_data
 
 FORMAT = 1
 HEADER = "tellback"
+STATE = "state."
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+"""What reading a damaged file can raise, wherever in it the damage is."""
 
 
 class Savable(Protocol):
@@ -43,13 +47,11 @@ def save(agent: Savable, path: str | Path) -> None:
         Where to; an existing file is replaced in one step.
     """
     state = agent.state()
-    if HEADER in state:
-        raise SettingError(f"An agent's state cannot have an entry named {HEADER!r}.")
     header: dict[str, Any] = {"format": FORMAT}
     spec, facts = getattr(agent, "spec", None), getattr(agent, "facts", None)
     if isinstance(spec, AgentSpec) and isinstance(facts, Facts):
         header |= {"agent": spec.to_data(), "facts": asdict(facts)}
-    arrays = {name: np.asarray(value) for name, value in state.items()}
+    arrays = {STATE + name: np.asarray(value) for name, value in state.items()}
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":
             raise SettingError(f"State may hold arrays and numbers only; {name} is {array.dtype}.")
@@ -74,36 +76,41 @@ def load(path: str | Path, into: Savable | None = None) -> Agent:
         As it was when it was saved.
     """
     header, state = _read(Path(path))
-    if into is None:
-        if "agent" not in header:
-            raise TellbackError(
-                f"{path} does not say how to make its agent: load it into a new one with "
-                "load(path, into=agent)."
-            )
-        facts = Facts(**header["facts"])
-        made: Any = spec_from_data(AgentSpec, header["agent"]).begin(
-            facts, np.random.default_rng(0)
-        )
-    else:
-        made = into
     try:
+        made: Any = into if into is not None else _made(header)
         made.restore(state)
-    except KeyError as error:
-        raise TellbackError(f"{path} lacks {error} of the agent's state.") from error
+    except _DAMAGE as error:
+        raise TellbackError(f"{path} does not hold a state for this agent: {error!r}") from error
+    except TellbackError as error:
+        raise TellbackError(f"{path}: {error}") from error
     agent: Agent = made
     return agent
 
 
+def _made(header: Mapping[str, Any]) -> Agent:
+    if "agent" not in header:
+        raise TellbackError(
+            "the file does not say how to make its agent: load it into a new one with "
+            "load(path, into=agent)."
+        )
+    facts = Facts(**header["facts"])
+    spec = spec_from_data(AgentSpec, header["agent"])
+    return spec.begin(facts, np.random.default_rng(0))
+
+
 def _read(path: Path) -> tuple[Mapping[str, Any], State]:
-    if not path.exists():
-        raise TellbackError(f"There is no file {path}.")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays.pop(HEADER).tobytes())
         known = header["format"] == FORMAT
-    except (ValueError, KeyError, TypeError, OSError, AttributeError, zipfile.BadZipFile) as error:
+    except FileNotFoundError as error:
+        raise TellbackError(f"There is no file {path}.") from error
+    except (*_DAMAGE, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         raise TellbackError(f"{path} is not a whole file of a tellback agent: {error}") from error
     if not known:
         raise TellbackError(f"{path} is of format {header['format']}, and this reads {FORMAT}.")
-    return header, {name: v.item() if v.ndim == 0 else v for name, v in arrays.items()}
+    return header, {
+        name.removeprefix(STATE): array.item() if array.ndim == 0 else array
+        for name, array in arrays.items()
+    }

@@ -9,8 +9,9 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,9 +87,11 @@ def execute(
     with _single_threaded(), pool:
         try:
             # The first run alone fills the cache of compiled code, which all then read.
-            first = pool.submit(_compute, todo[0])
-            _await([first], counter, report)
-            futures = [first, *(pool.submit(_compute, run) for run in todo[1:])]
+            with _interrupts_ignored():
+                futures = [pool.submit(_compute, todo[0])]
+            _await(futures, counter, report)
+            with _interrupts_ignored():
+                futures += [pool.submit(_compute, run) for run in todo[1:]]
             _await(futures, counter, report)
         except BaseException:
             stopping.set()
@@ -113,26 +116,38 @@ def _await(
             report(rounds)
 
 
-class _single_threaded:  # noqa: N801 - a context manager
+@contextmanager
+def _single_threaded() -> Iterator[None]:
     """One thread of linear algebra in each worker: they inherit the environment."""
-
-    def __enter__(self) -> None:
-        self._before = {name: os.environ.get(name) for name in _SINGLE_THREAD}
-        os.environ.update(dict.fromkeys(_SINGLE_THREAD, "1"))
-
-    def __exit__(self, *_: object) -> None:
-        for name, value in self._before.items():
+    before = {name: os.environ.get(name) for name in _SINGLE_THREAD}
+    os.environ.update(dict.fromkeys(_SINGLE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
             if value is None:
                 del os.environ[name]
             else:
                 os.environ[name] = value
 
 
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Begin workers that ignore Ctrl-C from their first moment: it is the parent's to handle."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 _worker: dict[str, Any] = {}
 
 
 def _begin_worker(store: Store, counter: Any, stopping: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     _worker.update(store=store, counter=counter, stopping=stopping)
 

@@ -17,8 +17,8 @@ from tellback.models.entries import Entries
 from tellback.models.model import (
     ModelSpec,
     checked_instruction,
+    demand_distributions,
     demand_table,
-    refuse_off_simplex,
 )
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
@@ -70,8 +70,7 @@ class AdamModel:
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """f-hat(x) . g(y, s) for every listed response y."""
-        if responses.off_simplex:
-            refuse_off_simplex("mixture-by-adam", responses)
+        demand_distributions("mixture-by-adam", responses, self._f.shape[1])
         x = checked_instruction(instruction, len(self._f))
         estimates: Array = responses.matrix @ self._f[x]
         return estimates

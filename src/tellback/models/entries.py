@@ -7,6 +7,7 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import SettingError
+from tellback.responses import SIMPLEX_TOLERANCE
 from tellback.roles import State
 
 NONE = -1
@@ -147,8 +148,11 @@ class Entries:
 
 
 def refuse_features(features: Array) -> None:
-    """The error for features that are not finite."""
-    raise SettingError(f"features must be finite, not {features}.")
+    """The error for features that are not a distribution over the components."""
+    raise SettingError(
+        f"features must be non-negative, finite and sum to 1, not {features}: only then is "
+        "f(x) . g(y, s) a probability."
+    )
 
 
 @compiled
@@ -161,12 +165,16 @@ def count(
     slots: Indices,
     sizes: Indices,
 ) -> int:
-    """Count a description; returns its entry, a new one if need be, or NONE if not finite."""
+    """Count a description; returns its entry, a new one if need be.
+
+    NONE if the features are not a distribution, NaN among them.
+    """
     dim = len(features)
-    total = 0.0
+    total, lowest = 0.0, 0.0
     for i in range(dim):
         total += features[i]
-    if not np.isfinite(total):
+        lowest = min(lowest, features[i])
+    if lowest < 0.0 or not abs(total - 1.0) <= SIMPLEX_TOLERANCE:
         return NONE
     slot = _slot(x, features, links, numbers, slots)
     entry: int = slots[slot]

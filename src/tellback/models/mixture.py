@@ -37,11 +37,14 @@ from tellback.models.entries import (
 from tellback.models.model import (
     ModelSpec,
     checked_instruction,
+    demand_distributions,
     demand_table,
-    refuse_off_simplex,
 )
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
+
+TOUCHED = 1e-300
+"""A component with less than this has no data: its reciprocal would not be finite."""
 
 OTHERS = 4
 """For how many entries of its own instruction one other entry is refreshed."""
@@ -86,6 +89,7 @@ class MixtureModel:
         self._expected = np.zeros((instructions, dim))
         self._totals = np.zeros(dim)
         self._cursor = np.zeros(1, dtype=np.int64)
+        self._accepted: Listed | None = None  # the responses last found to be usable
 
     @property
     def described(self) -> int:
@@ -100,12 +104,16 @@ class MixtureModel:
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """f-hat(x) . g(y, s) for every listed response y."""
-        if responses.off_simplex:
-            refuse_off_simplex("mixture", responses)
+        if responses is not self._accepted:
+            self._accept(responses)
         x = checked_instruction(instruction, len(self._expected))
         estimates = np.empty(len(responses))
         _estimate(self._expected, self._totals, x, responses.columns, estimates)
         return estimates
+
+    def _accept(self, responses: Listed) -> None:
+        demand_distributions("mixture", responses, self._expected.shape[1])
+        self._accepted = responses
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Count the description and refresh its entries and some others."""
@@ -170,7 +178,7 @@ class MixtureModel:
         reached = self.gap()
         for _ in range(0, whole("sweeps", sweeps), 3):
             if reached <= gap:
-                return reached
+                break
             start = self.f
             self.sweep()
             first = self.f
@@ -178,6 +186,8 @@ class MixtureModel:
             self._leap(start, first, self.f)
             self.sweep()
             reached = self.gap()
+        if reached <= gap:
+            return reached
         raise SettingError(
             f"{sweeps} sweeps brought the likelihood to within {reached:.3g} of its maximum, "
             f"not to the gap of {gap:.3g}: allow more sweeps, or a larger gap."
@@ -247,7 +257,7 @@ def _estimate(expected: Array, totals: Array, x: int, columns: Array, estimates:
     """f-hat(x) . g(y) for all y; an untouched component is uniform, as before any data."""
     estimates[:] = 0.0
     for i in range(len(totals)):
-        f = expected[x, i] / totals[i] if totals[i] > 0.0 else 1.0 / expected.shape[0]
+        f = expected[x, i] / totals[i] if totals[i] > TOUCHED else 1.0 / expected.shape[0]
         if f > 0.0:
             for y in range(len(estimates)):
                 estimates[y] += f * columns[i, y]
@@ -258,7 +268,8 @@ def _f_hat(expected: Array, totals: Array) -> Array:
     f = np.empty_like(expected)
     for x in range(expected.shape[0]):
         for i in range(expected.shape[1]):
-            f[x, i] = expected[x, i] / totals[i] if totals[i] > 0.0 else 1.0 / expected.shape[0]
+            touched = totals[i] > TOUCHED
+            f[x, i] = expected[x, i] / totals[i] if touched else 1.0 / expected.shape[0]
     return f
 
 
@@ -282,7 +293,7 @@ def _refresh_entry(numbers: Array, expected: Array, totals: Array, inverse_total
         # Sums of many small changes: rounding must not take them below zero.
         expected[i] = max(expected[i] + change, 0.0)
         totals[i] = max(totals[i] + change, 0.0)
-        inverse_totals[i] = 1.0 / totals[i] if totals[i] > 0.0 else 0.0
+        inverse_totals[i] = 1.0 / totals[i] if totals[i] > TOUCHED else 0.0
 
 
 @compiled
@@ -312,7 +323,7 @@ def _learn(
         numbers[entry, FEATURES + dim + i] += features[i]
         expected[x, i] += features[i]
         totals[i] += features[i]
-        if totals[i] > 0.0:
+        if totals[i] > TOUCHED:
             inverse_totals[i] = 1.0 / totals[i]
     left = refresh
     own = first[x]

@@ -53,12 +53,15 @@ def demand_table(model: str, facts: Facts) -> int:
     return facts.instructions
 
 
-def refuse_off_simplex(model: str, responses: Listed) -> None:
-    """The error for features that are not distributions over the components."""
-    raise SettingError(
-        f"{model} needs features that are non-negative and sum to 1 for every response "
-        f"(only then is f(x) . g(y, s) a probability); here {responses.off_simplex}."
-    )
+def demand_distributions(model: str, responses: Listed, dim: int) -> None:
+    """Refuse features that are not distributions over ``dim`` components."""
+    if responses.dim != dim:
+        raise SettingError(f"{model} has {dim} components; here are {responses.dim} features.")
+    if responses.off_simplex:
+        raise SettingError(
+            f"{model} needs features that are non-negative and sum to 1 for every response "
+            f"(only then is f(x) . g(y, s) a probability); here {responses.off_simplex}."
+        )
 
 
 def checked_instruction(instruction: Instruction, instructions: int) -> int:
