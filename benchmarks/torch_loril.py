@@ -1,7 +1,7 @@
 """LORIL as one would write it in PyTorch on a first day: the benchmark's counterpart.
 
-One full-history Adam step on theta a round, the history kept in lists, Sigma solved for the
-bonus of every response. ``compressed`` keeps the history as counts instead.
+One full-history Adam step on theta a round, Sigma solved for the bonus of every response.
+The history is kept in Python lists, in tensors of the final size, or as counts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tellback.arrays import Array
 
 
 def torch_loril(
-    f: Array, g: Array, rounds: int, k: float, lam: float, seed: int, compressed: bool
+    f: Array, g: Array, rounds: int, k: float, lam: float, seed: int, history: str
 ) -> float:
     """Play LORIL for some rounds against F (|X| x d) and G (|Y| x d); returns final regret."""
     rng = np.random.default_rng(seed)
@@ -23,19 +23,24 @@ def torch_loril(
     theta = torch.zeros(f.shape, requires_grad=True)
     adam = torch.optim.Adam([theta], lr=0.001)
     sigma = lam * torch.eye(g.shape[1])
-    described: list[int] = []
+    labels: list[int] = []
     chosen: list[int] = []
+    label_tensor = torch.empty(rounds, dtype=torch.long)
+    chosen_tensor = torch.empty(rounds, dtype=torch.long)
     counts = torch.zeros(len(f), len(g))
     regret = 0.0
     for t in range(rounds):
         if t > 0:
             estimate = torch.softmax(theta, dim=0)
-            if compressed:
+            if history == "counts":
                 likelihood = (counts * torch.log(estimate @ features.T)).sum()
             else:
-                of_labels = estimate[torch.tensor(described)]
-                of_responses = features[torch.tensor(chosen)]
-                likelihood = torch.log((of_labels * of_responses).sum(dim=1)).sum()
+                if history == "lists":
+                    rows, columns = torch.tensor(labels), torch.tensor(chosen)
+                else:
+                    rows, columns = label_tensor[:t], chosen_tensor[:t]
+                products = (estimate[rows] * features[columns]).sum(dim=1)
+                likelihood = torch.log(products).sum()
             adam.zero_grad()
             (-likelihood).backward()  # type: ignore[no-untyped-call]
             adam.step()
@@ -46,8 +51,10 @@ def torch_loril(
             y = int(torch.argmax(value + k * torch.sqrt(widths)))
             sigma += torch.outer(features[y], features[y])
         label = int(np.searchsorted(cumulative[:, y], rng.random() * cumulative[-1, y]))
-        described.append(label)
-        chosen.append(y)
+        if history == "lists":
+            labels.append(label)
+            chosen.append(y)
+        label_tensor[t], chosen_tensor[t] = label, y
         counts[label, y] += 1
         regret += float(truth[x].max() - truth[x, y])
     return regret

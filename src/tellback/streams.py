@@ -35,6 +35,11 @@ class _PhiloxState(ctypes.Structure):
     )
 
 
+# Where in the state, counted in C integers, the two are that repositioning resets.
+_BUFFER_POSITION = _PhiloxState.buffer_position.offset // ctypes.sizeof(ctypes.c_int)
+_HAS_UINT32 = _PhiloxState.has_uint32.offset // ctypes.sizeof(ctypes.c_int)
+
+
 class Stream:
     """The random stream of one role in one run.
 
@@ -55,6 +60,7 @@ class Stream:
         # writing the counter in place, three times a round. The layout is checked first.
         self._state = _PhiloxState.from_address(self._philox.ctypes.state_address)
         self._counter = memoryview(self._state.counter.contents).cast("B").cast("Q")
+        self._integers = memoryview(self._state).cast("B").cast("i")
         self._in_place = self._layout_is_as_expected()
 
     def at(self, t: int) -> np.random.Generator:
@@ -62,11 +68,11 @@ class Stream:
         if not self._in_place:
             self._reposition_publicly(t)
             return self.generator
-        counter, state = self._counter, self._state
+        counter, integers = self._counter, self._integers
         counter[0] = counter[1] = counter[3] = 0
         counter[2] = t
-        state.buffer_position = _EMPTY_BUFFER
-        state.has_uint32 = 0
+        integers[_BUFFER_POSITION] = _EMPTY_BUFFER
+        integers[_HAS_UINT32] = 0
         return self.generator
 
     def _reposition_publicly(self, t: int) -> None:

@@ -77,13 +77,8 @@ class Optimism:
             upper = estimates + self._k * np.sqrt(widths)
             response = _tied(upper, response, int(rng.random() * tied))
             propensity = 1.0 / tied
-        return Choice(
-            response,
-            responses.features(response),
-            estimates.item(response),
-            self._k * math.sqrt(widths.item(response)),
-            propensity,
-        )
+        estimate, bonus = estimates.item(response), self._k * math.sqrt(widths.item(response))
+        return Choice(response, responses.features(response), estimate, bonus, propensity)
 
     def learn(self, features: Array) -> None:
         """Add the features to Sigma."""

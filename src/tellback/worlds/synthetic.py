@@ -175,30 +175,35 @@ class SyntheticTruth:
         # With listed contexts the same rewards are asked for again and again.
         self._known: dict[tuple[int, Instruction], tuple[Array, float]] = {}
         self._room = REMEMBERED_REWARDS
+        self._latest: tuple[Task, Array, float] | None = None
 
     def reward(self, task: Task, response: int) -> float:
         """P(x_t | y, s_t)."""
-        return self._rewards(task)[0].item(response)
+        latest = self._latest
+        if latest is None or latest[0] is not task:
+            latest = self._look_up(task)
+        return latest[1].item(response)
 
     def best(self, task: Task) -> float:
         """The largest P(x_t | y, s_t)."""
-        return self._rewards(task)[1]
+        latest = self._latest
+        if latest is None or latest[0] is not task:
+            latest = self._look_up(task)
+        return latest[2]
 
-    def _rewards(self, task: Task) -> tuple[Array, float]:
+    def _look_up(self, task: Task) -> tuple[Task, Array, float]:
         """P(x_t | y, s_t) for every y, and the largest."""
-        if not self._listed:
-            return self._computed(task)
-        known = self._known.get(task[:2])
-        if known is None:
-            known = self._computed(task)
-            if self._room >= len(known[0]):
-                self._room -= len(known[0])
-                self._known[task[:2]] = known
-        return known
+        known = self._known.get(task[:2]) if self._listed else None
+        self._latest = latest = (task, *(known or self._computed(task)))
+        return latest
 
     def _computed(self, task: Task) -> tuple[Array, float]:
         rewards = np.zeros(len(task.responses))
-        return rewards, _rewards(self._f, task.instruction, task.responses.columns, rewards)
+        highest = _rewards(self._f, task.instruction, task.responses.columns, rewards)
+        if self._listed and self._room >= len(rewards):
+            self._room -= len(rewards)
+            self._known[task[:2]] = (rewards, highest)
+        return rewards, highest
 
 
 def softmax(z: Array, temperature: float, axis: int) -> Array:
