@@ -13,6 +13,18 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def python(*words: str, cwd: Path) -> str:
+    """Run Python, which must succeed; returns what it said on standard error."""
+    result = subprocess.run(
+        [sys.executable, *words], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stderr
+
+
 def python_of(page: Path) -> str:
     return "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL))
 
@@ -29,28 +41,17 @@ def test_there_is_code_to_run() -> None:
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     script = tmp_path / "page.py"
     script.write_text(python_of(page))
-    result = subprocess.run(
-        [sys.executable, "-W", "error", str(script)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    python("-W", "error", str(script), cwd=tmp_path)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_an_example_runs(example: Path, tmp_path: Path) -> None:
+    python("-W", "error", str(example), cwd=tmp_path)
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    assert "WARNING" not in result.stderr
+    said = python("-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path), cwd=ROOT)
+    assert "WARNING" not in said
     # Nothing is fetched from any other host when a page is read.
     for page in tmp_path.rglob("*.html"):
         loaded = re.findall(

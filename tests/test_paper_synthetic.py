@@ -92,6 +92,25 @@ def test_a_second_start_goes_on_from_where_the_first_was_stopped(
     assert all(path.stat().st_mtime_ns == kept[path] for path in visible)
 
 
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    process = start(tmp_path)
+    wait_for_results(tmp_path, 1)
+    process.kill()
+    process.wait(timeout=30)
+    deadline = time.monotonic() + 30
+    while somebody_is_left(process.pid):
+        assert time.monotonic() < deadline, "workers outlived their parent"
+        time.sleep(0.2)
+
+
+def somebody_is_left(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_the_grids_are_the_papers() -> None:
     for study in synthetic.studies():
         assert {name: len(grid) for name, grid in study.agents.items()} == {
