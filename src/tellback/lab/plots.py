@@ -98,7 +98,8 @@ def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 
             axis.set_xlabel("round")
             axis.set_ylabel("cumulative regret")
             axis.set_xlim(left=0)
-            axis.legend(frameon=False, fontsize=8, loc="upper left", title="final regret")
+            legend = {"fontsize": 8, "title_fontsize": 8, "framealpha": 0.85, "edgecolor": "none"}
+            axis.legend(loc="upper left", title="final regret", **legend)
         for axis in axes.flat[len(panels) :]:
             axis.set_visible(False)
         written = []
