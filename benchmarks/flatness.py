@@ -34,9 +34,7 @@ def flatness() -> bool:
     # What else runs on the machine only ever adds time: the quick blocks tell the cost.
     costs = [float(np.quantile(tenth, 0.1)) for tenth in tenths]
     grown = max(memory[len(memory) * 9 // 10 :]) / max(memory[: len(memory) * 2 // 10])
-    print(
-        f"play(LORIL) for {ROUNDS:,} rounds, us a round in the quickest tenth of blocks of each tenth:"
-    )
+    print(f"play(LORIL) for {ROUNDS:,} rounds; us a round in each tenth, quick blocks:")
     print("  " + " ".join(f"{cost:.1f}" for cost in costs))
     slower = costs[9] / costs[1]
     print(f"  last tenth over second tenth  {slower:8.2f}   {bar(slower <= TIME_BAR, TIME_BAR)}")
