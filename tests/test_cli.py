@@ -71,7 +71,10 @@ def test_one_seed_gives_a_result_without_an_interval(tmp_path: Path) -> None:
         ("run synthetic --set lorl.k=1", "Did you mean 'loril'"),
         ("run synthetic --set rank=0", "rank must be at least 1, not 0"),
         ("run synthetic --set rank=2.5", "rank must be a whole number, not 2.5"),
-        ("run synthetic --set temperature=-1", "temperature must be finite, above 0, not -1"),
+        (
+            "run synthetic --set temperature=-1",
+            "temperature must be finite, at least 1e-06, not -1",
+        ),
         ("run synthetic --set k=nan", "k must be finite"),
         ("run synthetic --set k=big", "k must be a number, not 'big'"),
         ("run synthetic -a epsilon-greedy --set epsilon=2", "at most 1, not 2"),

@@ -51,7 +51,7 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     said = python("-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path), cwd=ROOT)
-    assert "WARNING" not in said
+    assert "WARNING -" not in said
     # Nothing is fetched from any other host when a page is read.
     for page in tmp_path.rglob("*.html"):
         loaded = re.findall(

@@ -56,7 +56,7 @@ def test_it_prints_the_claim_beside_what_was_measured(undisturbed: tuple[Path, s
     assert "LORIL has 12.3% less regret than the next best baseline" in words
     for said in ("as printed", "transposed", "ties at random", "ties to the first", "n = 5"):
         assert said in words
-    assert any(verdict in words for verdict in ("holds", "does not hold", "undecided"))
+    assert "in the interval" in words
 
 
 def test_it_writes_the_figure_and_the_raw_results(undisturbed: tuple[Path, str]) -> None:
@@ -96,19 +96,20 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     process = start(tmp_path)
     wait_for_results(tmp_path, 1)
     process.kill()
-    process.wait(timeout=30)
+    process.communicate(timeout=60)  # returns when nobody holds its output any more
     deadline = time.monotonic() + 30
-    while somebody_is_left(process.pid):
+    while running_in(process.pid):
         assert time.monotonic() < deadline, "workers outlived their parent"
         time.sleep(0.2)
 
 
-def somebody_is_left(group: int) -> bool:
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def running_in(group: int) -> list[str]:
+    """The processes of a group that are not mere zombies."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pgid=,stat=,args="], capture_output=True, text=True, check=True
+    )
+    rows = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
+    return [row[-1] for row in rows if int(row[0]) == group and not row[1].startswith("Z")]
 
 
 def test_the_grids_are_the_papers() -> None:

@@ -16,7 +16,7 @@ from tellback.models import Mixture, MixtureByAdam, ModelSpec
 from tellback.specs import Spec, known_kinds, spec_from_data
 from tellback.worlds import Synthetic, WorldSpec
 
-positive = st.floats(min_value=1e-300, max_value=1e300)
+positive = st.floats(min_value=1e-6, max_value=1e300)
 models: st.SearchStrategy[ModelSpec | None] = st.one_of(
     st.none(),
     st.builds(Mixture, refresh=st.integers(1, 10**6)),

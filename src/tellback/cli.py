@@ -37,7 +37,7 @@ def main() -> None:
 
     try:
         app()
-    except TellbackError as error:
+    except (TellbackError, OSError) as error:
         _console(stderr=True).print(f"[bold red]tellback:[/] {_escape(str(error))}", soft_wrap=True)
         sys.exit(2)
 
@@ -67,7 +67,12 @@ def list_() -> None:
 def run(
     world: Annotated[str, typer.Argument(help="The world to play in; see 'tellback list'.")],
     agent: Annotated[
-        list[str] | None, typer.Option("--agent", "-a", help="An agent; may be given repeatedly.")
+        list[str] | None,
+        typer.Option(
+            "--agent",
+            "-a",
+            help="An agent, or module:name for a spec of your own; may be given repeatedly.",
+        ),
     ] = None,
     rounds: Annotated[int, typer.Option(help="Rounds in each run.")] = 10_000,
     seeds: Annotated[int, typer.Option(help="How many runs of each agent, on seeds 0, 1, ...")] = 5,
@@ -95,7 +100,8 @@ def run(
     from rich.table import Table
 
     from tellback.errors import whole
-    from tellback.lab import Results, Store, Study, less_regret, mean_regret
+    from tellback.files import demand_writable
+    from tellback.lab import Results, Store, Study, mean_regret
     from tellback.lab.settings import specs_with_settings
 
     whole("rounds", rounds)
@@ -103,6 +109,8 @@ def run(
     spec, agents = specs_with_settings(world, agent or ["loril", "greedy"], settings or [])
     study = Study(world, spec, {a.label(): (a,) for a in agents}, rounds, (), tuple(range(seeds)))
     store = Store(results / "runs")
+    if figure is not None:
+        demand_writable(figure.parent)
     _execute([study], store, workers)
     found = Results(study, store)
 
@@ -112,9 +120,7 @@ def run(
     for one in agents:
         final = found.final(one)
         mean = str(mean_regret(final)) if seeds > 1 else f"{final[0]:.4g} (one run: no interval)"
-        paired = (
-            "" if one is agents[0] or seeds < 2 else str(less_regret(final, found.final(agents[0])))
-        )
+        paired = "" if one is agents[0] else _margin(final, found.final(agents[0]))
         table.add_row(one.label(), mean, paired)
     _console().print(table)
     if figure is not None:
@@ -137,27 +143,19 @@ def synthetic(
     from rich.table import Table
 
     from tellback.errors import real
-    from tellback.files import written_whole
+    from tellback.files import demand_writable
     from tellback.lab import Results, Store
-    from tellback.lab.plots import draw_regret
+    from tellback.lab.report import write_report
     from tellback.paper import synthetic as experiment
 
     real("scale", scale, above=0, at_most=1)
     studies = experiment.studies(scale)
-    store = Store(results / "runs")
+    store, folder = Store(results / "runs"), results / "synthetic"
+    demand_writable(folder)
     _execute(studies, store, workers)
     found = [Results(study, store) for study in studies]
-    folder = results / "synthetic"
-    files = draw_regret(
-        [experiment.panel(one) for one in found],
-        "Figure 2 of the paper, run here: mean regret and 95% band; settings tuned on other seeds",
-        folder / "regret",
-    )
-    import polars
-
-    with written_whole(folder / "regret.parquet") as temporary:
-        polars.concat([one.table() for one in found]).write_parquet(temporary)
-    files.append(folder / "regret.parquet")
+    panels = [experiment.panel(one) for one in found]
+    files = write_report(found, panels, experiment.TITLE, folder)
 
     console = _console()
     console.print(_regret_table(found))
@@ -165,7 +163,7 @@ def synthetic(
     table = Table(title=f"The paper: {claims[0].claim}", show_lines=True)
     table.add_column("reading")
     table.add_column("measured: LORIL's margin, tuned on other seeds")
-    table.add_column("verdict on who has less")
+    table.add_column("verdict")
     table.add_column("tuned on the reported seeds, as in the paper")
     for claim in claims:
         table.add_row(claim.setting, claim.measured, claim.verdict, claim.paper_way)
@@ -188,6 +186,15 @@ def check(
     _console().print(str(report), markup=False, highlight=False)
     if not report:
         raise typer.Exit(1)
+
+
+def _margin(ours: Any, theirs: Any) -> str:
+    """By how much regret is lower, where that can be said."""
+    from tellback.lab import less_regret
+
+    if len(ours) < 2:
+        return "one run: no interval"
+    return str(less_regret(ours, theirs)) if theirs.mean() > 0 else "no regret to compare with"
 
 
 def _execute(studies: list[Any], store: Any, workers: int | None = None) -> None:

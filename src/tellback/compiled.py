@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -16,4 +20,29 @@ def compiled(function: Kernel) -> Kernel:
     No fast-math: a run must give the same bits in every process, and NaN must stay NaN.
     The interpreter's lock is not released: kernels take a microsecond, and so would that.
     """
-    return cast(Kernel, numba.njit(cache=True, error_model="numpy")(function))
+    # numba looks at this setting when a function is decorated.
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    settings.CACHE_DIR = str(_cache_folder())
+    try:
+        return cast(Kernel, numba.njit(cache=True, error_model="numpy")(function))
+    finally:
+        settings.CACHE_DIR = before
+
+
+@cache
+def _cache_folder() -> Path:
+    """A folder for compiled code that changes whenever any kernel might.
+
+    numba compiles the kernels that a kernel calls, and the constants it reads, into it, but
+    notices only when its own file changes. So the folder is named by all the source.
+    """
+    package = Path(__file__).parent
+    source = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        source.update(path.read_bytes())
+    name = f"kernels-{source.hexdigest()[:16]}"
+    beside = package / "__pycache__"
+    if os.access(beside if beside.exists() else package, os.W_OK):
+        return beside / name
+    return Path.home() / ".cache" / "tellback" / name

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tellback.errors import TellbackError
+
 _PARTIAL = ".partial-"
 _STALE_SECONDS = 3600  # no write takes nearly as long, on whatever machine shares the folder
 
@@ -34,6 +36,16 @@ def written_whole(path: str | Path) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def demand_writable(folder: Path) -> None:
+    """Make a folder, and find out now rather than after the work whether it can be written to."""
+    try:
+        with written_whole(folder / ".writable") as temporary:
+            temporary.write_text("yes")
+        (folder / ".writable").unlink(missing_ok=True)
+    except OSError as error:
+        raise TellbackError(f"Nothing can be written to {folder}: {error}.") from error
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -49,6 +49,9 @@ class Ledger:
             raise ProtocolError(
                 f"respond must return a Choice, such as task.choose(y), not {choice!r}."
             )
+        propensity = choice.propensity
+        if propensity is not None and not 0 < propensity <= 1:
+            raise ProtocolError(f"In round {t} the agent stated a propensity of {propensity!r}.")
         if choice.response not in task.responses:
             raise ProtocolError(
                 f"In round {t} the agent chose {choice.response!r}, "

@@ -5,7 +5,7 @@ There is one loop, and one place where regret is computed: both are in ``_protoc
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count, islice
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tellback.errors import ProtocolError, SettingError, whole
+from tellback.history import History
 from tellback.ledger import Ledger
 from tellback.roles import (
     Agent,
@@ -51,6 +52,12 @@ __all__ = [
     "play",
     "rounds",
 ]
+
+VERSION = 1
+"""Of the loop and its random streams: goes up when the same specs give other runs."""
+
+ROUNDING = 1e-9
+"""By how much a reward may seem to exceed the best one."""
 
 Delay = Callable[[int, np.random.Generator], int | None]
 """How many rounds the description of round t takes to arrive; None if it never does."""
@@ -148,12 +155,13 @@ def _protocol_1(
     streams: Streams,
     start: int,
     delay: Delay | None,
-    history: deque[Exchange],
+    history: History,
 ) -> Iterator[Round]:
     """The loop. Line numbers are those of Protocol 1."""
     world, teacher, truth = simulation.world, simulation.teacher, simulation.truth
     of_world, of_teacher = streams.stream("world"), streams.stream("teacher")
-    remembers = history.maxlen != 0
+    instructions = world.facts.instructions
+    remembers = history.memory != 0
     ledger = Ledger(agent, streams.stream("agent"))
     late = delay is not None
     post = _Post(ledger, delay or _at_once, streams)
@@ -161,6 +169,8 @@ def _protocol_1(
         if late:
             post.deliver(t)
         task = world.task(t, history, of_world.at(t))  # line 2
+        if type(task) is not Task or not _is_instruction(task.instruction, instructions):
+            raise _unfit_task(t, task, instructions)
         choice = ledger.ask(t, task)  # line 3
         response = choice.response
         description = teacher.describe(task.context, response, of_teacher.at(t))  # line 4
@@ -169,14 +179,18 @@ def _protocol_1(
         else:
             reward = truth.reward(task, response)  # line 5
             regret = truth.best(task) - reward  # equation 1
+            if not (reward >= 0.0 and regret >= -ROUNDING):
+                raise _unfit_reward(t, reward, regret)
         if description is None:
             ledger.drop(t)
+        elif not _is_instruction(description, instructions):
+            raise _unfit_description(t, description, instructions)
         elif late:
             post.send(t, description)
         else:
             ledger.tell(t, description)
         if remembers:
-            history.append(Exchange(task, response, description))
+            history._add(Exchange(task, response, description))
         yield Round(t, task, choice, description, reward, regret)
 
 
@@ -196,12 +210,50 @@ class _Post:
         elif wait == 0:
             self._ledger.tell(t, description)
         else:
-            arrives = t + 1 + whole("the delay of a description", wait)
+            arrives = t + 1 + whole("the delay of a description", wait, at_least=0)
             self._due[arrives].append((t, description))
 
     def deliver(self, t: int) -> None:
         for asked, description in self._due.pop(t, ()):
             self._ledger.tell(asked, description)
+
+
+def _is_instruction(x: Any, instructions: int | None) -> bool:
+    """Whether x is one of a table of instructions, or a sentence where there is no table."""
+    if instructions is None:
+        return isinstance(x, str)
+    if type(x) is not int and not isinstance(x, np.integer):
+        return False
+    return bool(0 <= x < instructions)
+
+
+def _allowed(instructions: int | None) -> str:
+    if instructions is None:
+        return "a sentence"
+    return f"a whole number from 0 to {instructions - 1}"
+
+
+def _unfit_task(t: int, task: Any, instructions: int | None) -> ProtocolError:
+    if type(task) is not Task:
+        return ProtocolError(f"In round {t} the world presented {task!r}, which is no Task.")
+    return ProtocolError(
+        f"In round {t} the world asked for {task.instruction!r}; "
+        f"by its facts an instruction is {_allowed(instructions)}."
+    )
+
+
+def _unfit_description(t: int, told: Any, instructions: int | None) -> ProtocolError:
+    return ProtocolError(
+        f"In round {t} the teacher said {told!r}; "
+        f"by the world's facts a description is {_allowed(instructions)}."
+    )
+
+
+def _unfit_reward(t: int, reward: float, regret: float) -> ProtocolError:
+    return ProtocolError(
+        f"In round {t} the truth gave a reward of {reward} where the best is "
+        f"{reward + regret}; both must be probabilities, the best the largest."
+    )
 
 
 def _at_once(t: int, rng: np.random.Generator) -> int:
@@ -234,13 +286,15 @@ def _begin(
 
 def _remembered(
     world: World, history: Iterable[Exchange], start: int, delay: Delay | None
-) -> deque[Exchange]:
+) -> History:
     """The past rounds that a world wants to read; an error if a run cannot go on from here."""
     start = whole("start", start, at_least=0)
     memory = getattr(world, "memory", None)
     if memory is not None:
         memory = whole("a world's memory", memory, at_least=0)
-    remembered = deque(history, maxlen=memory)
+    if delay is not None and not callable(delay):
+        raise SettingError(f"delay must be a function of round and generator, not {delay!r}.")
+    remembered = History(history, memory)
     wanted = start if memory is None else min(start, memory)
     if len(remembered) < wanted:
         raise SettingError(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -18,12 +16,19 @@ class Listed:
     """Responses that can be listed: response ``y`` is row ``y`` of a matrix.
 
     Give the *same object* in every round whose responses are the same: agents recognise it
-    and keep what they have computed for it.
+    and keep what they have computed for it. It cannot be changed.
 
     Parameters
     ----------
     features : array_like of shape (responses, dimension)
         g(y, s) for every response y. Finite real numbers.
+
+    Attributes
+    ----------
+    matrix : Array
+        The features, a row a response.
+    columns : Array
+        The same memory seen the other way: along all the responses at once.
 
     Examples
     --------
@@ -34,30 +39,31 @@ class Listed:
     array([0.25, 0.75])
     """
 
+    __slots__ = ("__weakref__", "_length", "_off_simplex", "_rows", "columns", "dim", "matrix")
+
+    matrix: Array
+    columns: Array
+    dim: int
+    _length: int
+    _rows: dict[int, Array]
+    _off_simplex: str | None
+
     def __init__(self, features: ArrayLike) -> None:
-        # One column after the other in memory, so that a kernel can run along all the
-        # responses at once; ``columns`` is then the same memory, seen row by row.
-        try:
-            matrix = np.array(features, dtype=np.float64, order="F")
-        except (TypeError, ValueError) as error:
-            raise SettingError(f"features must be a matrix of real numbers: {error}.") from error
-        if matrix.ndim != 2 or 0 in matrix.shape:
-            raise SettingError(
-                "features must be a matrix with a row for each response and at least one "
-                f"column, not an array of shape {matrix.shape}."
-            )
-        if not np.isfinite(matrix).all():
-            row, column = np.argwhere(~np.isfinite(matrix))[0]
-            raise SettingError(
-                f"features must be finite: response {row} has {matrix[row, column]} "
-                f"at position {column}."
-            )
-        # Over immutable bytes, so that nobody who is given the features can change them.
-        frozen: Array = np.frombuffer(matrix.tobytes(order="F"))
-        self.matrix: Array = frozen.reshape(matrix.shape, order="F")
-        self.columns: Array = self.matrix.T
-        self._length = int(matrix.shape[0])
-        self._rows: dict[int, Array] = {}  # a response is mostly chosen many times
+        matrix = _checked(features)
+        frozen = _frozen(matrix.ravel(order="F")).reshape(matrix.shape, order="F")
+        settle = super().__setattr__
+        settle("matrix", frozen)
+        settle("columns", frozen.T)
+        settle("dim", int(matrix.shape[1]))
+        settle("_length", int(matrix.shape[0]))
+        settle("_rows", {})  # a response is mostly chosen many times
+        settle("_off_simplex", None)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Responses cannot be changed: {name} is fixed.")
+
+    def __reduce__(self) -> tuple[type[Listed], tuple[Array]]:
+        return Listed, (self.matrix,)
 
     def __len__(self) -> int:
         return self._length
@@ -70,27 +76,55 @@ class Listed:
     def __repr__(self) -> str:
         return f"Listed({len(self)} responses, {self.dim} features each)"
 
-    @property
-    def dim(self) -> int:
-        """The size of g(y, s)."""
-        return int(self.matrix.shape[1])
-
     def features(self, response: int) -> Array:
         """g(y, s) of one response, read-only."""
         row = self._rows.get(response)
         if row is None:
-            row = self.matrix[response].copy()
-            row.flags.writeable = False
-            self._rows[response] = row
+            if response not in self:
+                raise SettingError(
+                    f"A response must be a whole number from 0 to {self._length - 1}, "
+                    f"not {response!r}."
+                )
+            row = self._rows[response] = _frozen(self.matrix[response])
         return row
 
-    @cached_property
+    @property
     def off_simplex(self) -> str:
         """Why the features are not distributions over the components, or ''."""
-        lowest = self.matrix.min(axis=1)
-        sums = self.matrix.sum(axis=1)
-        wrong = np.flatnonzero((lowest < 0) | (np.abs(sums - 1) > SIMPLEX_TOLERANCE))
-        if not len(wrong):
-            return ""
-        y = wrong[0]
-        return f"the features of response {y} sum to {sums[y]:g}, the lowest being {lowest[y]:g}"
+        if self._off_simplex is None:
+            super().__setattr__("_off_simplex", _off_simplex(self.matrix))
+        return self._off_simplex or ""
+
+
+def _checked(features: ArrayLike) -> Array:
+    try:
+        matrix = np.array(features, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"features must be a matrix of real numbers: {error}.") from error
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise SettingError(
+            "features must be a matrix with a row for each response and at least one "
+            f"column, not an array of shape {matrix.shape}."
+        )
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise SettingError(
+            f"features must be finite: response {row} has {matrix[row, column]} "
+            f"at position {column}."
+        )
+    return matrix
+
+
+def _frozen(values: Array) -> Array:
+    """A copy over immutable bytes, which nobody who is given it can make writable."""
+    return np.frombuffer(values.tobytes())
+
+
+def _off_simplex(matrix: Array) -> str:
+    lowest = matrix.min(axis=1)
+    sums = matrix.sum(axis=1)
+    wrong = np.flatnonzero((lowest < 0) | (np.abs(sums - 1) > SIMPLEX_TOLERANCE))
+    if not len(wrong):
+        return ""
+    y = wrong[0]
+    return f"the features of response {y} sum to {sums[y]:g}, the lowest being {lowest[y]:g}"

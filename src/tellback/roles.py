@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from tellback.arrays import AnyArray, Array
-from tellback.errors import ProtocolError, whole
+from tellback.errors import ProtocolError, SettingError, whole
 from tellback.specs import Spec
 
 Instruction = int | str
@@ -42,9 +42,14 @@ class Facts:
     fixed_responses: bool = False
 
     def __post_init__(self) -> None:
-        whole("dim", self.dim)
+        object.__setattr__(self, "dim", whole("dim", self.dim))
         if self.instructions is not None:
-            whole("instructions", self.instructions)
+            object.__setattr__(self, "instructions", whole("instructions", self.instructions))
+        if not isinstance(self.fixed_responses, bool | np.bool_):
+            raise SettingError(
+                f"fixed_responses must be True or False, not {self.fixed_responses!r}."
+            )
+        object.__setattr__(self, "fixed_responses", bool(self.fixed_responses))
 
     @property
     def language(self) -> bool:
@@ -223,6 +228,11 @@ class WorldSpec(Spec):
 
     role: ClassVar[str] = "world"
 
+    @property
+    def facts(self) -> Facts:
+        """What agents will be told, which follows from the settings."""
+        raise NotImplementedError
+
     def begin(self, rng: np.random.Generator) -> Simulation:
         """Bring the world to life, drawing what it must from ``rng``."""
         raise NotImplementedError
@@ -233,6 +243,10 @@ class AgentSpec(Spec):
     """The settings of an agent."""
 
     role: ClassVar[str] = "agent"
+
+    def settled(self, facts: Facts) -> AgentSpec:
+        """The same agent with everything named that it would choose by itself."""
+        return self
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> Agent:
         """Bring the agent to life, with all that it may know beforehand."""

@@ -39,7 +39,13 @@ class Spec:
             return
         if "kind" not in cls.__dict__:
             cls.kind = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", cls.__name__).lower()
-        Spec._known[cls.role, cls.kind] = cls
+        known = Spec._known.setdefault((cls.role, cls.kind), cls)
+        if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise SettingError(
+                f"There is another {cls.role} of kind {cls.kind!r} ({known.__module__}."
+                f"{known.__qualname__}): give {cls.__qualname__} another name or kind."
+            )
+        Spec._known[cls.role, cls.kind] = cls  # the newest, where a module was loaded again
 
     def _settle(self, **values: object) -> None:
         """Put checked values in place of the given ones (for ``__post_init__``)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -101,8 +101,13 @@ class ModelAgentSpec(AgentSpec):
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring model and explorer to life."""
-        model = self.model or default_model(facts)
-        return ModelAgent(model.begin(facts, rng), self.explorer(facts), self, facts)
+        settled = self.settled(facts)
+        model = settled.model or default_model(facts)
+        return ModelAgent(model.begin(facts, rng), self.explorer(facts), settled, facts)
+
+    def settled(self, facts: Facts) -> Self:
+        """The same agent with its model named."""
+        return self.with_settings({"model": self.model or default_model(facts)})
 
     def explorer(self, facts: Facts) -> Explorer:
         """The explorer of this kind of agent."""

@@ -10,6 +10,9 @@ from tellback.errors import SettingError, real, whole
 from tellback.responses import Listed
 from tellback.roles import State
 
+LOWEST_RIDGE = 1e-9
+"""Below this, rounding in the inverse would outweigh what was learned."""
+
 
 class Ellipsoid:
     """The inverse of Sigma = lambda I + sum of g g', kept by rank-one updates.
@@ -29,7 +32,7 @@ class Ellipsoid:
     """
 
     def __init__(self, dim: int, lam: float) -> None:
-        self.inverse: Array = np.eye(whole("dim", dim)) / real("lam", lam, above=0)
+        self.inverse: Array = np.eye(whole("dim", dim)) / real("lam", lam, at_least=LOWEST_RIDGE)
         self.count = 0
         self._shape = (dim,)
         self._kept: Listed | None = None
@@ -43,7 +46,8 @@ class Ellipsoid:
             raise SettingError(
                 f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
             )
-        _rank_one(self.inverse, features, self._columns, self._widths)
+        if not _rank_one(self.inverse, features, self._columns, self._widths):
+            raise SettingError(f"features must be finite, not {features}.")
         self.count += 1
         self._updated = True
 
@@ -91,6 +95,9 @@ class Ellipsoid:
         kept = np.asarray(state["kept"], dtype=np.float64)
         widths = np.array(state["widths"], dtype=np.float64)
         fits = inverse.shape == 2 * self._shape and kept.shape == (len(widths), *self._shape)
+        numbers = [inverse, kept, widths]
+        if not all(np.isfinite(part).all() for part in numbers) or (widths < 0).any():
+            raise SettingError("The saved ellipsoid has numbers that are not possible.")
         if not fits:
             raise SettingError(
                 f"The saved ellipsoid has an inverse of shape {inverse.shape}, responses of "
@@ -126,7 +133,7 @@ def _quadratic_forms(inverse: Array, columns: Array) -> Array:
 
 
 @compiled
-def _rank_one(inverse: Array, g: Array, columns: Array, widths: Array) -> None:
+def _rank_one(inverse: Array, g: Array, columns: Array, widths: Array) -> bool:
     """Sherman and Morrison: Sigma^-1 -= u u' / (1 + g'u) with u = Sigma^-1 g, and the widths."""
     dim = len(g)
     u = np.empty(dim)
@@ -137,6 +144,8 @@ def _rank_one(inverse: Array, g: Array, columns: Array, widths: Array) -> None:
             product += inverse[i, j] * g[j]
         u[i] = product
         grown += g[i] * product
+    if not np.isfinite(grown):
+        return False
     shrink = 1.0 / grown
     for i in range(dim):
         for j in range(i + 1):  # one triangle, mirrored: stays symmetric to the bit
@@ -150,3 +159,4 @@ def _rank_one(inverse: Array, g: Array, columns: Array, widths: Array) -> None:
                 along[y] += u[i] * columns[i, y]
         for y in range(responses):
             widths[y] = max(widths[y] - along[y] * along[y] * shrink, 0.0)
+    return True

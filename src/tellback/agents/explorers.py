@@ -10,14 +10,18 @@ import numpy as np
 from tellback.agents.ellipsoid import Ellipsoid
 from tellback.arrays import Array
 from tellback.compiled import compiled
+from tellback.errors import ProtocolError
 from tellback.models.model import Model
 from tellback.roles import Choice, Facts, State, Task
 
 TIES = ("first", "random")
 """How to choose among equally good responses: the first listed, or one at random."""
 
-ROUNDING = 1e-12
-"""Values that differ by less than this, relatively, are equal: the rest is rounding."""
+ROUNDING = 1e-9
+"""Values that differ by less than this, relatively, are equal: the rest is rounding.
+
+Estimates that are equal in exact arithmetic drift apart by some 1e-12 in 10,000 rounds.
+"""
 
 
 class Explorer(Protocol):
@@ -72,6 +76,8 @@ class Optimism:
         estimates = model.estimates(task.instruction, responses)
         widths = self.ellipsoid.squared_widths(responses, self._keep)
         response, tied = _most_optimistic(estimates, widths, self._k)
+        if not tied:
+            raise _not_finite(model)
         propensity = 1.0
         if tied > 1 and self._random:
             upper = estimates + self._k * np.sqrt(widths)
@@ -106,6 +112,8 @@ class Dithering(Stateless):
         estimates = model.estimates(task.instruction, responses)
         count = len(estimates)
         highest, tied = _highest(estimates)
+        if not tied:
+            raise _not_finite(model)
         epsilon = self._epsilon
         if epsilon and rng.random() < epsilon:
             response = int(rng.random() * count)
@@ -134,6 +142,10 @@ class Chance(Stateless):
         return Choice(response, responses.features(response), propensity=1 / len(responses))
 
 
+def _not_finite(model: Model) -> ProtocolError:
+    return ProtocolError(f"The estimates of {type(model).__name__} are not all numbers.")
+
+
 @compiled
 def _close(value: float, highest: float) -> bool:
     return value >= highest - ROUNDING * abs(highest)
@@ -146,6 +158,8 @@ def _highest(values: Array) -> tuple[int, int]:
     for value in values:
         highest = max(highest, value)
     first, tied = -1, 0
+    if not np.isfinite(values.sum()):
+        return first, tied
     for y in range(len(values)):
         if _close(values[y], highest):
             tied += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tellback.agents.agent import ModelAgentSpec
+from tellback.agents.ellipsoid import LOWEST_RIDGE
 from tellback.agents.explorers import Explorer, Optimism
 from tellback.errors import real
 from tellback.roles import Facts
@@ -34,7 +35,9 @@ class LORIL(ModelAgentSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(k=real("k", self.k, at_least=0), lam=real("lam", self.lam, above=0))
+        self._settle(
+            k=real("k", self.k, at_least=0), lam=real("lam", self.lam, at_least=LOWEST_RIDGE)
+        )
 
     def explorer(self, facts: Facts) -> Explorer:
         """The elliptic bonus."""

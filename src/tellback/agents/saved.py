@@ -20,7 +20,7 @@ from tellback.specs import spec_from_data
 FORMAT = 1
 HEADER = "tellback"
 STATE = "state."
-_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError)
 """What reading a damaged file can raise, wherever in it the damage is."""
 
 

@@ -30,7 +30,11 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
         yield "it plays where responses change every round", partial(_plays_in, fresh, make)
     else:
         yield "it plays in the given world", partial(_plays_in, world, make)
-    trial = _AgentTrial(same if world is None else world, make)
+    begun: list[_AgentTrial] = []
+    yield "it can be made anew", partial(_begin, begun, same if world is None else world, make)
+    if not begun:
+        return
+    trial = begun[0]
     yield "a choice is a possible response with its own features", trial.features_belong
     yield "estimate and bonus are numbers, the propensity a probability", trial.account_is_sound
     yield "it responds alike to the same task and the same random stream", trial.repeats_itself
@@ -39,6 +43,11 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
     if not missing(trial.agent, _Restorable):
         yield "its state is arrays and numbers", trial.state_is_plain
         yield "restored from its state, it goes on as before", trial.restores
+
+
+def _begin(begun: list[_AgentTrial], world: Any, make: Callable[[], Any]) -> str:
+    begun.append(_AgentTrial(world, make))
+    return ""
 
 
 class _Restorable:
@@ -82,7 +91,8 @@ class _AgentTrial:
         for t in range(first, last + 1):
             task, choice = self._task(t), self._respond(agent, t)
             told = self._teacher.describe(task.context, choice.response, self._descriptions.at(t))
-            agent.learn(task, choice, told)
+            if told is not None:
+                agent.learn(task, choice, told)
             choices.append(choice)
         return choices
 
@@ -109,9 +119,10 @@ class _AgentTrial:
         return ""
 
     def repeats_itself(self) -> str:
-        first, second = self._respond(self.agent, 9), self._respond(self.agent, 9)
-        if first.response != second.response:
-            return f"it chose {first.response!r}, then {second.response!r}"
+        for t in range(1, LAST_ROUND + 1):
+            first, second = self._respond(self.agent, t), self._respond(self.agent, t)
+            if first.response != second.response:
+                return f"it chose {first.response!r}, then {second.response!r}"
         return ""
 
     def responding_changes_nothing(self) -> str:
@@ -131,7 +142,8 @@ class _AgentTrial:
         open_rounds = [(self._task(t), self._respond(agent, t), t) for t in range(1, 11)]
         for task, choice, t in reversed(open_rounds):
             told = self._teacher.describe(task.context, choice.response, self._descriptions.at(t))
-            agent.learn(task, choice, told)
+            if told is not None:
+                agent.learn(task, choice, told)
         self._respond(agent, 11)
         return ""
 

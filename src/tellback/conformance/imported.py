@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from typing import Any
 
@@ -21,20 +22,21 @@ def imported(where: str) -> Any:
         sys.path.insert(0, "")
     try:
         module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise TellbackError(f"{module_name} cannot be imported: {error}") from error
+    except Exception as error:  # whatever somebody's module raises when it is imported
+        raise TellbackError(f"{module_name} cannot be imported: {error!r}") from error
     if not hasattr(module, name):
         public = [known for known in vars(module) if not known.startswith("_")]
         raise unknown_name(f"object in {module_name} named", name, public)
     found = getattr(module, name)
-    return _made(found, where) if callable(found) else found
+    makes_it = isinstance(found, type) or inspect.isfunction(found)
+    return _made(found, where) if makes_it else found
 
 
 def _made(maker: Any, where: str) -> Any:
     try:
         return maker()
-    except TypeError as error:
+    except Exception as error:
         raise TellbackError(
-            f"{where} cannot be made without arguments ({error}): "
-            "name an object, or a function that makes one."
+            f"{where}() failed ({error!r}): name an object, or a class or function that makes "
+            "one without arguments."
         ) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,11 @@ SIGNIFICANCE = 1e-6
 
 def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
     """The promises of a world, its teacher and its truth."""
-    trial = _WorldTrial(thing)
+    begun: list[_WorldTrial] = []
+    yield "it can be made anew", partial(_begin, begun, thing)
+    if not begun:
+        return
+    trial = begun[0]
     yield "it has a world, a teacher and a truth", trial.has_its_parts
     if trial.has_its_parts():
         return
@@ -40,6 +44,11 @@ def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
         yield "rewards are probabilities, and the best is the largest", trial.rewards_are_sound
         yield "its teacher describes as the truth says", trial.teacher_is_true
     yield f"an agent can play {TRIAL_ROUNDS} rounds in it", trial.can_be_played
+
+
+def _begin(begun: list[_WorldTrial], thing: Any) -> str:
+    begun.append(_WorldTrial(thing))
+    return ""
 
 
 class _WorldTrial:
@@ -128,8 +137,8 @@ class _WorldTrial:
             self._teacher.describe(task.context, response, stream.at(t))
             for t in range(1, DESCRIPTIONS + 1)
         ]
-        said = {x for x in told if x is not None}
-        for x in sorted(said, key=told.count, reverse=True)[:5]:
+        told = [x for x in told if x is not None]  # a teacher may keep silent
+        for x in sorted(set(told), key=told.count, reverse=True)[:5]:
             chance = self.truth.reward(task._replace(instruction=x), response)
             often = told.count(x)
             if binomtest(often, len(told), min(chance, 1.0)).pvalue < SIGNIFICANCE:

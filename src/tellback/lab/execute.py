@@ -10,18 +10,20 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
-from tellback.errors import whole
-from tellback.files import remove_leftovers
+from tellback.errors import TellbackError, whole
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec
 from tellback.protocol import play
 
 POLL_SECONDS = 0.1
+IN_FLIGHT = 3  # runs handed over for each worker: enough to keep it busy
 _SINGLE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -67,53 +69,94 @@ def execute(
     KeyboardInterrupt
         On Ctrl-C, after the workers have stopped. What is finished is kept.
     """
+    count = os.cpu_count() or 1 if workers is None else whole("workers", workers)
     report = progress or (lambda rounds: None)
-    remove_leftovers(store.folder)
-    wanted = list(dict.fromkeys(runs))
+    store.prepare()
     todo = []
-    for run in wanted:
+    for run in dict.fromkeys(runs):
         if store.has(run):
             report(run.rounds)
         else:
             todo.append(run)
     if not todo:
         return []
-    count = min(len(todo), whole("workers", workers or os.cpu_count() or 1))
     context = multiprocessing.get_context("spawn")
     counter, stopping = context.Value("q", 0), context.Event()
     pool = ProcessPoolExecutor(
-        count, mp_context=context, initializer=_begin_worker, initargs=(store, counter, stopping)
+        min(len(todo), count),
+        mp_context=context,
+        initializer=_begin_worker,
+        initargs=(store, counter, stopping),
     )
-    with _single_threaded(), pool:
+    failures = []
+    with _interrupts_noted() as interrupted, _single_threaded(), pool:
         try:
             # The first run alone fills the cache of compiled code, which all then read.
-            with _interrupts_ignored():
-                futures = [pool.submit(_compute, todo[0])]
-            _await(futures, counter, report)
-            with _interrupts_ignored():
-                futures += [pool.submit(_compute, run) for run in todo[1:]]
-            _await(futures, counter, report)
+            for some, in_flight in ((todo[:1], 1), (todo[1:], IN_FLIGHT * count)):
+                for failure in _outcomes(pool, some, in_flight, counter, report):
+                    if failure is not None:
+                        failures.append(failure)
+                    if interrupted():
+                        raise KeyboardInterrupt
+        except BrokenProcessPool as error:
+            raise TellbackError(
+                "A worker process died, for want of memory perhaps. What is finished is kept."
+            ) from error
         except BaseException:
             stopping.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
-    failures = (future.result() for future in futures)
-    return [failure for failure in failures if failure is not None]
+    return failures
 
 
-def _await(
-    futures: list[Future[Failure | None]], counter: Any, report: Callable[[int], object]
-) -> None:
-    """Wait for all futures, reporting the rounds that workers have counted meanwhile."""
-    pending = set(futures)
-    while pending:
-        done, pending = wait(pending, timeout=POLL_SECONDS)
-        for future in done:
-            future.result()  # a worker that died is an error now, not when all have waited
+def _outcomes(
+    pool: ProcessPoolExecutor,
+    runs: list[RunSpec],
+    in_flight: int,
+    counter: Any,
+    report: Callable[[int], object],
+) -> Iterator[Failure | None]:
+    """Hand runs over a few at a time; yields what came of each, and None now and then."""
+    waiting = iter(runs)
+    pending: set[Future[Failure | None]] = set()
+    while True:
+        with _interrupts_blocked():
+            some = islice(waiting, in_flight - len(pending))
+            pending |= {pool.submit(_compute, run) for run in some}
+        if not pending:
+            return
+        done, pending = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
         with counter.get_lock():
             rounds, counter.value = counter.value, 0
         if rounds:
             report(rounds)
+        yield None
+        for future in done:
+            yield future.result()
+
+
+@contextmanager
+def _interrupts_noted() -> Iterator[Callable[[], bool]]:
+    """Note Ctrl-C, to be acted upon where nothing is half done, instead of raising at once."""
+    noted = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield noted.is_set
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: noted.set())
+    try:
+        yield noted.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Begin workers that Ctrl-C does not reach: it is the parent's, and waits for it here."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -129,19 +172,6 @@ def _single_threaded() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Begin workers that ignore Ctrl-C from their first moment: it is the parent's to handle."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 _worker: dict[str, Any] = {}

@@ -104,7 +104,7 @@ def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 
             axis.set_visible(False)
         written = []
         for suffix, metadata in ((".png", {}), (".svg", {"Date": None})):
-            target = path.with_suffix(suffix)
+            target = path.with_name(path.name.removesuffix(suffix) + suffix)
             with written_whole(target) as temporary:
                 figure.savefig(temporary, dpi=160, metadata=metadata)
             written.append(target)

@@ -8,6 +8,7 @@ import numpy as np
 import polars
 
 from tellback.arrays import Array, Indices
+from tellback.errors import SettingError
 from tellback.lab.store import Store, curve_rounds
 from tellback.lab.study import Study
 from tellback.roles import AgentSpec
@@ -54,6 +55,10 @@ class Results:
         """
         chosen = self.study.tuning if seeds is None else seeds
         settings = self.study.agents[name]
+        if len(settings) == 1:
+            return settings[0]
+        if not chosen:
+            raise SettingError(f"Study {self.study.name!r} has no seeds to tune {name} on.")
         return min(settings, key=lambda agent: float(self.final(agent, chosen).mean()))
 
     def table(self) -> polars.DataFrame:

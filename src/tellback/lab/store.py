@@ -12,7 +12,7 @@ import polars
 
 from tellback.arrays import Array, Indices
 from tellback.errors import TellbackError
-from tellback.files import written_whole
+from tellback.files import demand_writable, remove_leftovers, written_whole
 from tellback.lab.study import RunSpec
 from tellback.run import Run
 
@@ -37,11 +37,16 @@ class Store:
     Parameters
     ----------
     folder : path
-        Made if it does not exist.
+        Made when something is to be kept in it.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+
+    def prepare(self) -> None:
+        """Make the folder, and clear it of what killed processes have left."""
+        demand_writable(self.folder)
+        remove_leftovers(self.folder)
 
     def path(self, run: RunSpec) -> Path:
         """The file of a run."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from tellback.errors import SettingError, whole
+from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.roles import AgentSpec, WorldSpec
-from tellback.specs import Data
+from tellback.specs import Data, Spec
 
 FORMAT = 1
 """The version of the result files: part of a run's identity."""
@@ -33,8 +35,9 @@ class RunSpec:
         """The configuration as plain data."""
         return {
             "format": FORMAT,
+            "protocol": PROTOCOL_VERSION,
             "world": self.world.to_data(),
-            "agent": self.agent.to_data(),
+            "agent": self.agent.settled(self.world.facts).to_data(),
             "rounds": self.rounds,
             "seed": self.seed,
         }
@@ -72,7 +75,18 @@ class Study:
     reported: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        whole("rounds", self.rounds)
+        _demand_specs("world", [self.world], WorldSpec)
+        for name, settings in self.agents.items():
+            _demand_specs(name, settings, AgentSpec)
+        settle = object.__setattr__
+        settle(self, "rounds", whole("rounds", self.rounds))
+        for which in ("tuning", "reported"):
+            seeds = tuple(whole(f"a {which} seed", s, at_least=0) for s in getattr(self, which))
+            if len(set(seeds)) < len(seeds):
+                raise SettingError(f"The {which} seeds of study {self.name!r} repeat themselves.")
+            settle(self, which, seeds)
+        if not self.agents or not self.reported:
+            raise SettingError(f"Study {self.name!r} needs an agent and a reported seed.")
         both = sorted(set(self.tuning) & set(self.reported))
         if both:
             raise SettingError(
@@ -90,3 +104,15 @@ class Study:
     def run(self, agent: AgentSpec, seed: int) -> RunSpec:
         """One run of the study."""
         return RunSpec(self.world, agent, self.rounds, seed)
+
+
+def _demand_specs(name: str, given: Any, base: type[Spec]) -> None:
+    """Refuse what is not a sequence of specs, and say why."""
+    if not isinstance(given, Sequence) or not given:
+        raise SettingError(f"{name} needs a sequence of {base.role} specs, not {given!r}.")
+    for spec in given:
+        if not isinstance(spec, base):
+            raise SettingError(
+                f"{name} has {spec!r}, which is not the spec of a {base.role}: a live object "
+                "has no identity by which its results could be kept."
+            )

@@ -66,7 +66,7 @@ class AdamModel:
     @property
     def f(self) -> Array:
         """F-hat: its columns are distributions over the instructions."""
-        return self._f
+        return self._f.copy()
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """f-hat(x) . g(y, s) for every listed response y."""

@@ -128,6 +128,8 @@ class Entries:
                 f"The saved history does not fit {instructions} instructions "
                 f"and features of size {dim}."
             )
+        if not np.isfinite(numbers).all() or (numbers < 0).any() or (numbers[:, COUNT] < 1).any():
+            raise SettingError("The saved history has numbers that are not possible.")
         self._clear()
         for x, row in zip(rows.tolist(), numbers, strict=True):
             self.add(x, row[FEATURES : FEATURES + dim].copy())
@@ -200,7 +202,8 @@ def _slot(x: int, features: Array, links: Indices, numbers: Array, slots: Indice
     mixed = np.uint64(x) * np.uint64(0x9E3779B97F4A7C15)
     bits = features.view(np.uint64)
     for i in range(dim):
-        mixed = (mixed ^ bits[i]) * np.uint64(0x100000001B3)
+        word = np.uint64(0) if features[i] == 0.0 else bits[i]  # -0.0 equals 0.0
+        mixed = (mixed ^ word) * np.uint64(0x100000001B3)
         mixed ^= mixed >> np.uint64(29)
     mask = np.uint64(len(slots) - 1)  # their number is a power of two
     slot = mixed & mask

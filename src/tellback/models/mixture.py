@@ -211,9 +211,13 @@ class MixtureModel:
                 f"The saved estimate is of shape {expected.shape}, and this model's is "
                 f"{self._expected.shape}."
             )
+        sums_fit = np.isfinite(expected).all() and np.allclose(expected.sum(axis=0), totals)
+        if not sums_fit or (expected < 0).any() or (totals < 0).any():
+            raise SettingError("The saved estimate has numbers that are not possible.")
         self._entries.restore(state)
         self._expected, self._totals = expected, totals
-        self._cursor[0] = int(state["cursor"])
+        cursor = whole("cursor", int(state["cursor"]), at_least=0)
+        self._cursor[0] = min(cursor, max(self._entries.size - 1, 0))
 
     def _gradient(self, f: Array) -> Array:
         """The derivative of the log-likelihood: D[x, i] = sum of n g_i / (f(x) . g)."""

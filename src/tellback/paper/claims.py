@@ -18,7 +18,7 @@ class Claim:
     measured : str
         What came out, with n and an interval; settings chosen on other seeds.
     verdict : str
-        "holds", "does not hold" or "undecided".
+        Who has less regret, and whether the paper's figure lies in the interval.
     paper_way : str
         What the paper's own way of choosing settings would have claimed.
     """

@@ -22,6 +22,9 @@ from tellback.responses import Listed
 from tellback.roles import Exchange, Facts, Instruction, Simulation, Task, WorldSpec
 from tellback.streams import Streams
 
+LOWEST_TEMPERATURE = 1e-6
+"""Far below this, dividing by the temperature overflows; here F and G are one-hot already."""
+
 REMEMBERED_REWARDS = 4_000_000
 """How many rewards a truth keeps rather than compute them again (32 MB)."""
 
@@ -76,11 +79,16 @@ class Synthetic(WorldSpec):
             instructions=instructions,
             responses=whole("responses", self.responses),
             rank=whole("rank", self.rank),
-            temperature=real("temperature", self.temperature, above=0),
+            temperature=real("temperature", self.temperature, at_least=LOWEST_TEMPERATURE),
             contexts=contexts,
             asks=_checked_asks(self.asks, instructions),
             seed=None if self.seed is None else whole("seed", self.seed, at_least=0),
         )
+
+    @property
+    def facts(self) -> Facts:
+        """The sizes; responses stay the same where there is one context."""
+        return Facts(self.rank, self.instructions, fixed_responses=self.contexts == 1)
 
     def begin(self, rng: np.random.Generator) -> Simulation:
         """Draw F and, unless every round has its own, the features of every context."""
@@ -93,7 +101,7 @@ class Synthetic(WorldSpec):
         return Simulation(
             world=SyntheticWorld(self, listed, teacher),
             teacher=teacher,
-            truth=SyntheticTruth(f, contexts),
+            truth=SyntheticTruth(f, listed),
         )
 
     def _draw_responses(self, rng: np.random.Generator) -> Listed:
@@ -109,9 +117,7 @@ class SyntheticWorld:
     def __init__(
         self, spec: Synthetic, listed: Sequence[Listed], teacher: SyntheticTeacher
     ) -> None:
-        self.facts = Facts(
-            dim=spec.rank, instructions=spec.instructions, fixed_responses=len(listed) == 1
-        )
+        self.facts = spec.facts
         self._spec = spec
         self._instructions = spec.instructions
         self._uniform = spec.asks == "uniform"
@@ -162,16 +168,21 @@ class SyntheticTeacher:
 
     def describe(self, context: Any, response: int, rng: np.random.Generator) -> int:
         """A description of the response; nothing else is known here of the round."""
-        columns = self._columns[context] if self._columns else context.T
+        columns = _columns_of(context, self._columns)
+        if not 0 <= response < columns.shape[1]:
+            raise SettingError(
+                f"A response is a whole number from 0 to {columns.shape[1] - 1}, not {response!r}."
+            )
         return _describe(columns, response, self._cumulative, rng.random())
 
 
 class SyntheticTruth:
     """P(x | y, s) itself."""
 
-    def __init__(self, f: Array, contexts: int) -> None:
+    def __init__(self, f: Array, listed: Sequence[Listed]) -> None:
         self._f = f
-        self._listed = contexts > 0
+        # Its own, not those of the task, which has been through the agent's hands.
+        self._columns = [responses.columns for responses in listed]
         # With listed contexts the same rewards are asked for again and again.
         self._known: dict[tuple[int, Instruction], tuple[Array, float]] = {}
         self._room = REMEMBERED_REWARDS
@@ -193,17 +204,29 @@ class SyntheticTruth:
 
     def _look_up(self, task: Task) -> tuple[Task, Array, float]:
         """P(x_t | y, s_t) for every y, and the largest."""
-        known = self._known.get(task[:2]) if self._listed else None
+        known = self._known.get(task[:2]) if self._columns else None
         self._latest = latest = (task, *(known or self._computed(task)))
         return latest
 
     def _computed(self, task: Task) -> tuple[Array, float]:
-        rewards = np.zeros(len(task.responses))
-        highest = _rewards(self._f, task.instruction, task.responses.columns, rewards)
-        if self._listed and self._room >= len(rewards):
+        x = task.instruction
+        if not isinstance(x, int | np.integer) or not 0 <= x < len(self._f):
+            raise SettingError(
+                f"An instruction is a whole number from 0 to {len(self._f) - 1}, not {x!r}."
+            )
+        columns = _columns_of(task.context, self._columns)
+        rewards = np.zeros(columns.shape[1])
+        highest = _rewards(self._f, int(x), columns, rewards)
+        if self._columns and self._room >= len(rewards):
             self._room -= len(rewards)
             self._known[task[:2]] = (rewards, highest)
         return rewards, highest
+
+
+def _columns_of(context: Any, listed: Sequence[Array]) -> Array:
+    """The features in a context: its number, or its matrix where every round has a new one."""
+    columns: Array = listed[context] if listed else context.T
+    return columns
 
 
 def softmax(z: Array, temperature: float, axis: int) -> Array:
@@ -255,7 +278,7 @@ def _describe(columns: Array, response: int, cumulative: Array, u: float) -> int
 
 
 @compiled
-def _rewards(f: Array, instruction: Any, columns: Array, rewards: Array) -> float:
+def _rewards(f: Array, instruction: int, columns: Array, rewards: Array) -> float:
     """f(x) . g(y, s) for every y; returns the largest."""
     for i in range(f.shape[1]):
         for y in range(len(rewards)):
