@@ -24,7 +24,7 @@ bench: .venv/test  ## speed, as ratios measured side by side
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv site
+	rm -rf .venv site src/tellback/__pycache__
 
 .venv/python:
 	@$(PYTHON) -c 'import sys; sys.exit("tellback needs Python 3.11 or later, and $(PYTHON) is " \

@@ -116,3 +116,59 @@ def test_check_finds_a_module_in_the_working_folder(tmp_path: Path) -> None:
     assert "keeps to the protocol" in good.stdout
     assert bad.returncode == 1
     assert "not a Choice" in bad.stdout
+
+
+def test_settings_that_are_valid_only_together_may_come_in_any_order(tmp_path: Path) -> None:
+    words = "run synthetic -a uniform --rounds 20 --seeds 2"
+    settings = "--set asks=[0.5,0.5] --set instructions=2"
+    result = tellback(*words.split(), *settings.split(), cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+
+
+def test_a_world_without_regret_still_gets_its_table(tmp_path: Path) -> None:
+    words = "run synthetic -a uniform -a greedy --rounds 20 --seeds 2 --set responses=1"
+    result = tellback(*words.split(), cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "no regret" in " ".join(result.stdout.split())
+
+
+def test_a_spec_of_ones_own_can_be_run(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from tellback.agents import Greedy\n"
+        "@dataclass(frozen=True)\n"
+        "class Own(Greedy):\n"
+        "    pass\n"
+        "class Live:\n"
+        "    pass\n"
+    )
+    words = ["run", "synthetic", "--rounds", "20", "--seeds", "2", "--agent"]
+    own = tellback(*words, "mine:Own", cwd=tmp_path)
+    assert own.returncode == 0, own.stderr
+    assert "own" in own.stdout
+    live = tellback(*words, "mine:Live", cwd=tmp_path)
+    assert live.returncode == 2
+    assert "no identity" in " ".join(live.stderr.split())
+
+
+@pytest.mark.parametrize("option", ["--results", "--figure"])
+def test_a_place_that_cannot_be_written_to_is_named_before_any_work(
+    option: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    words = f"run synthetic -a uniform --rounds 20 --seeds 2 {option} file/x"
+    result = tellback(*words.split(), cwd=tmp_path)
+    assert result.returncode == 2
+    assert "Nothing can be written" in " ".join(result.stderr.split())
+    assert not (tmp_path / "results" / "runs").exists()
+
+
+def test_check_reports_what_somebodys_module_raises(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    (tmp_path / "raises.py").write_text(
+        "class A:\n    def __init__(self):\n        raise KeyError\n"
+    )
+    for thing in ("broken:f", "raises:A"):
+        result = tellback("check", thing, cwd=tmp_path)
+        assert result.returncode == 2
+        assert "Traceback" not in result.stderr

@@ -226,3 +226,24 @@ def test_an_agent_can_be_checked_in_the_world_it_was_made_for() -> None:
 
     assert not check(OnlyCoins())
     assert check(OnlyCoins(), world=Coin())
+
+
+class Taciturn(Coin):
+    """Says nothing half of the time."""
+
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> Any:
+        return super().describe(context, response, rng) if rng.random() < 0.5 else None
+
+
+def test_a_teacher_that_sometimes_says_nothing_passes() -> None:
+    assert check(Taciturn()), str(check(Taciturn()))
+    assert check(Counting(), world=Taciturn())
+
+
+class Uncopied(Counting):
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise TypeError("cannot be copied")
+
+
+def test_an_agent_that_cannot_be_copied_is_reported_and_not_a_crash() -> None:
+    assert "cannot be copied" in str(check(Uncopied()))

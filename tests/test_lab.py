@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,9 @@ from tellback.agents.explorers import Explorer
 from tellback.errors import SettingError, TellbackError
 from tellback.lab import Results, RunSpec, Store, Study, execute
 from tellback.lab.store import curve_rounds
+from tellback.models import Mixture
 from tellback.roles import Facts
+from tellback.specs import Spec
 from tellback.worlds import Synthetic
 
 WORLD = Synthetic(instructions=20, responses=4, rank=3)
@@ -58,10 +61,54 @@ def test_every_setting_of_a_configuration_is_part_of_its_identity() -> None:
     assert RunSpec(WORLD, LORIL(), 50, 1).identity == run.identity
 
 
-def test_a_new_version_of_an_algorithm_is_a_new_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_naming_the_default_model_is_the_same_run() -> None:
+    named = RunSpec(WORLD, LORIL(model=Mixture()), 50, 1)
+    assert named.identity == RunSpec(WORLD, LORIL(), 50, 1).identity
+    assert RunSpec(WORLD, LORIL(model=Mixture(refresh=9)), 50, 1).identity != named.identity
+
+
+@pytest.mark.parametrize("changed", [LORIL, Mixture, Synthetic])
+def test_a_new_version_of_any_part_is_a_new_identity(
+    changed: type[Spec], monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = RunSpec(WORLD, LORIL(), 50, 1).identity
-    monkeypatch.setattr(LORIL, "version", 2)
+    monkeypatch.setattr(changed, "version", 2)
     assert RunSpec(WORLD, LORIL(), 50, 1).identity != before
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"world": "synthetic"}, "not the spec of a world"),
+        ({"agents": {}}, "needs an agent"),
+        ({"agents": {"a": ()}}, "a needs a sequence"),
+        ({"agents": {"a": Uniform()}}, "a needs a sequence"),
+        ({"agents": {"a": (object(),)}}, "no identity"),
+        ({"rounds": 0}, "rounds must be at least 1"),
+        ({"reported": ()}, "a reported seed"),
+        ({"reported": (1, 1)}, "repeat themselves"),
+        ({"reported": (-1,)}, "at least 0, not -1"),
+        ({"tuning": ("a",)}, "whole number, not 'a'"),
+    ],
+)
+def test_a_study_that_makes_no_sense_is_refused(change: dict[str, Any], says: str) -> None:
+    sound: dict[str, Any] = {
+        "name": "s",
+        "world": WORLD,
+        "agents": {"random": (Uniform(),)},
+        "rounds": 10,
+        "tuning": (),
+        "reported": (0,),
+    }
+    assert Study(**{**sound, "reported": np.arange(3)}).reported == (0, 1, 2)
+    with pytest.raises(SettingError, match=says):
+        Study(**{**sound, **change})
+
+
+def test_a_folder_that_cannot_be_written_to_is_found_out_first(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(TellbackError, match="Nothing can be written"):
+        execute([RunSpec(WORLD, Uniform(), 10, 0)], Store(tmp_path / "file"), workers=1)
 
 
 def test_results_are_those_of_bare_play_whatever_runs_beside_them(
@@ -155,6 +202,4 @@ def test_a_curve_ends_with_the_last_round(rounds: int) -> None:
 def forget_broken() -> Iterator[None]:
     """Take test agents out of the list of known ones."""
     yield
-    from tellback.specs import Spec
-
     Spec._known.pop(("agent", "broken"), None)

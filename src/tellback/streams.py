@@ -6,8 +6,8 @@ round's number. Hence two agents with one seed meet the same tasks however much 
 them draws, a run can be taken up at any round, and descriptions may be given in any order.
 
 A stream is a NumPy ``Generator`` over the counter-based Philox generator: the round's
-number is a word of its counter. The key is a hash of seed and role, so nobody who holds a
-stream can read the run's seed off it.
+number is a word of its counter. The key is a hash of seed and role: a stream does not show
+the run's seed, though whoever tries small seeds one after the other will find it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Stream:
         self._philox = np.random.Philox(key=key)
         self.generator = np.random.Generator(self._philox)
         # Repositioning through the public ``state`` property costs ten times as much as
-        # writing the counter in place, three times a round. The layout is checked first.
+        # writing the counter in place, three times a round. What is read there is held
+        # against the public state before anything is written.
         self._state = _PhiloxState.from_address(self._philox.ctypes.state_address)
         self._counter = memoryview(self._state.counter.contents).cast("B").cast("Q")
         self._integers = memoryview(self._state).cast("B").cast("i")
