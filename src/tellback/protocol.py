@@ -161,6 +161,7 @@ def _protocol_1(
     world, teacher, truth = simulation.world, simulation.teacher, simulation.truth
     of_world, of_teacher = streams.stream("world"), streams.stream("teacher")
     instructions = world.facts.instructions
+    count_of = instructions or 0
     remembers = history.memory != 0
     ledger = Ledger(agent, streams.stream("agent"))
     late = delay is not None
@@ -169,8 +170,11 @@ def _protocol_1(
         if late:
             post.deliver(t)
         task = world.task(t, history, of_world.at(t))  # line 2
-        if type(task) is not Task or not _is_instruction(task.instruction, instructions):
-            raise _unfit_task(t, task, instructions)
+        if type(task) is not Task:
+            raise _no_task(t, task)
+        asked = task.instruction
+        if not (type(asked) is int and 0 <= asked < count_of) and not _fits(asked, instructions):
+            raise _unfit(t, "world asked for", asked, instructions)
         choice = ledger.ask(t, task)  # line 3
         response = choice.response
         description = teacher.describe(task.context, response, of_teacher.at(t))  # line 4
@@ -183,8 +187,10 @@ def _protocol_1(
                 raise _unfit_reward(t, reward, regret)
         if description is None:
             ledger.drop(t)
-        elif not _is_instruction(description, instructions):
-            raise _unfit_description(t, description, instructions)
+        elif not (type(description) is int and 0 <= description < count_of) and not _fits(
+            description, instructions
+        ):
+            raise _unfit(t, "teacher said", description, instructions)
         elif late:
             post.send(t, description)
         else:
@@ -218,7 +224,7 @@ class _Post:
             self._ledger.tell(asked, description)
 
 
-def _is_instruction(x: Any, instructions: int | None) -> bool:
+def _fits(x: Any, instructions: int | None) -> bool:
     """Whether x is one of a table of instructions, or a sentence where there is no table."""
     if instructions is None:
         return isinstance(x, str)
@@ -227,26 +233,15 @@ def _is_instruction(x: Any, instructions: int | None) -> bool:
     return bool(0 <= x < instructions)
 
 
-def _allowed(instructions: int | None) -> str:
-    if instructions is None:
-        return "a sentence"
-    return f"a whole number from 0 to {instructions - 1}"
+def _no_task(t: int, task: Any) -> ProtocolError:
+    return ProtocolError(f"In round {t} the world presented {task!r}, which is no Task.")
 
 
-def _unfit_task(t: int, task: Any, instructions: int | None) -> ProtocolError:
-    if type(task) is not Task:
-        return ProtocolError(f"In round {t} the world presented {task!r}, which is no Task.")
-    return ProtocolError(
-        f"In round {t} the world asked for {task.instruction!r}; "
-        f"by its facts an instruction is {_allowed(instructions)}."
-    )
-
-
-def _unfit_description(t: int, told: Any, instructions: int | None) -> ProtocolError:
-    return ProtocolError(
-        f"In round {t} the teacher said {told!r}; "
-        f"by the world's facts a description is {_allowed(instructions)}."
-    )
+def _unfit(t: int, who: str, x: Any, instructions: int | None) -> ProtocolError:
+    allowed = "a sentence"
+    if instructions is not None:
+        allowed = f"a whole number from 0 to {instructions - 1}"
+    return ProtocolError(f"In round {t} the {who} {x!r}, which by the facts must be {allowed}.")
 
 
 def _unfit_reward(t: int, reward: float, regret: float) -> ProtocolError:

@@ -85,6 +85,7 @@ class MixtureModel:
 
     def __init__(self, instructions: int, dim: int, refresh: int = 32) -> None:
         self._refresh = refresh
+        self._instructions = instructions
         self._entries = Entries(instructions, dim)
         self._expected = np.zeros((instructions, dim))
         self._totals = np.zeros(dim)
@@ -106,7 +107,9 @@ class MixtureModel:
         """f-hat(x) . g(y, s) for every listed response y."""
         if responses is not self._accepted:
             self._accept(responses)
-        x = checked_instruction(instruction, len(self._expected))
+        x = instruction
+        if type(x) is not int or not 0 <= x < self._instructions:
+            x = checked_instruction(x, self._instructions)
         estimates = np.empty(len(responses))
         _estimate(self._expected, self._totals, x, responses.columns, estimates)
         return estimates
@@ -117,7 +120,9 @@ class MixtureModel:
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Count the description and refresh its entries and some others."""
-        x = checked_instruction(description, len(self._expected))
+        x = description
+        if type(x) is not int or not 0 <= x < self._instructions:
+            x = checked_instruction(x, self._instructions)
         entries = self._entries
         entries.expect(features)
         entry = _learn(

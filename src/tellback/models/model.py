@@ -66,8 +66,6 @@ def demand_distributions(model: str, responses: Listed, dim: int) -> None:
 
 def checked_instruction(instruction: Instruction, instructions: int) -> int:
     """The instruction as a row of the table; an error if there is no such row."""
-    if type(instruction) is int and 0 <= instruction < instructions:
-        return instruction
     if (
         isinstance(instruction, bool)
         or not isinstance(instruction, int | np.integer)

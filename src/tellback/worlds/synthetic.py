@@ -184,7 +184,7 @@ class SyntheticTruth:
         # Its own, not those of the task, which has been through the agent's hands.
         self._columns = [responses.columns for responses in listed]
         # With listed contexts the same rewards are asked for again and again.
-        self._known: dict[tuple[int, Instruction], tuple[Array, float]] = {}
+        self._known: list[dict[Instruction, tuple[Array, float]]] = [{} for _ in listed]
         self._room = REMEMBERED_REWARDS
         self._latest: tuple[Task, Array, float] | None = None
 
@@ -204,7 +204,7 @@ class SyntheticTruth:
 
     def _look_up(self, task: Task) -> tuple[Task, Array, float]:
         """P(x_t | y, s_t) for every y, and the largest."""
-        known = self._known.get(task[:2]) if self._columns else None
+        known = self._known[task.context].get(task.instruction) if self._columns else None
         self._latest = latest = (task, *(known or self._computed(task)))
         return latest
 
@@ -219,7 +219,7 @@ class SyntheticTruth:
         highest = _rewards(self._f, int(x), columns, rewards)
         if self._columns and self._room >= len(rewards):
             self._room -= len(rewards)
-            self._known[task[:2]] = (rewards, highest)
+            self._known[task.context][x] = (rewards, highest)
         return rewards, highest
 
 
