@@ -19,14 +19,14 @@ from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError, one_of, real, whole
 from tellback.responses import Listed
-from tellback.roles import Exchange, Facts, Instruction, Simulation, Task, WorldSpec
+from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec
 from tellback.streams import Streams
 
 LOWEST_TEMPERATURE = 1e-6
 """Far below this, dividing by the temperature overflows; here F and G are one-hot already."""
 
-REMEMBERED_REWARDS = 4_000_000
-"""How many rewards a truth keeps rather than compute them again (32 MB)."""
+TABULATED_REWARDS = 4_000_000
+"""How many rewards a truth works out beforehand (32 MB)."""
 
 
 @dataclass(frozen=True)
@@ -177,50 +177,50 @@ class SyntheticTeacher:
 
 
 class SyntheticTruth:
-    """P(x | y, s) itself."""
+    """P(x | y, s) itself: tabulated for listed contexts where that fits, else computed."""
 
     def __init__(self, f: Array, listed: Sequence[Listed]) -> None:
         self._f = f
         # Its own, not those of the task, which has been through the agent's hands.
         self._columns = [responses.columns for responses in listed]
-        # With listed contexts the same rewards are asked for again and again.
-        self._known: list[dict[Instruction, tuple[Array, float]]] = [{} for _ in listed]
-        self._room = REMEMBERED_REWARDS
-        self._latest: tuple[Task, Array, float] | None = None
+        fits = len(f) * sum(map(len, listed)) <= TABULATED_REWARDS
+        self._tables = [_rewards(f, columns) for columns in self._columns if fits]
+        self._bests = [table.max(axis=1) for table in self._tables]
+        self._latest: tuple[Task | None, Array] = (None, np.empty(0))
 
     def reward(self, task: Task, response: int) -> float:
         """P(x_t | y, s_t)."""
-        latest = self._latest
-        if latest is None or latest[0] is not task:
-            latest = self._look_up(task)
-        return latest[1].item(response)
+        x = self._row(task)
+        if self._tables:
+            table: Array = self._tables[task.context]
+            return table.item(x, response)
+        return self._computed(task, x).item(response)
 
     def best(self, task: Task) -> float:
         """The largest P(x_t | y, s_t)."""
-        latest = self._latest
-        if latest is None or latest[0] is not task:
-            latest = self._look_up(task)
-        return latest[2]
+        x = self._row(task)
+        if self._tables:
+            bests: Array = self._bests[task.context]
+            return bests.item(x)
+        return float(self._computed(task, x).max())
 
-    def _look_up(self, task: Task) -> tuple[Task, Array, float]:
-        """P(x_t | y, s_t) for every y, and the largest."""
-        known = self._known[task.context].get(task.instruction) if self._columns else None
-        self._latest = latest = (task, *(known or self._computed(task)))
-        return latest
-
-    def _computed(self, task: Task) -> tuple[Array, float]:
+    def _row(self, task: Task) -> int:
         x = task.instruction
-        if not isinstance(x, int | np.integer) or not 0 <= x < len(self._f):
-            raise SettingError(
-                f"An instruction is a whole number from 0 to {len(self._f) - 1}, not {x!r}."
-            )
-        columns = _columns_of(task.context, self._columns)
-        rewards = np.zeros(columns.shape[1])
-        highest = _rewards(self._f, int(x), columns, rewards)
-        if self._columns and self._room >= len(rewards):
-            self._room -= len(rewards)
-            self._known[task.context][x] = (rewards, highest)
-        return rewards, highest
+        if type(x) is int and 0 <= x < len(self._f):
+            return x
+        if isinstance(x, np.integer) and 0 <= x < len(self._f):
+            return int(x)
+        raise SettingError(
+            f"An instruction is a whole number from 0 to {len(self._f) - 1}, not {x!r}."
+        )
+
+    def _computed(self, task: Task, x: int) -> Array:
+        latest, rewards = self._latest
+        if task is not latest:  # both the reward and the best are asked for
+            columns = _columns_of(task.context, self._columns)
+            rewards = _rewards(self._f[x : x + 1], columns)[0]
+            self._latest = (task, rewards)
+        return rewards
 
 
 def _columns_of(context: Any, listed: Sequence[Array]) -> Array:
@@ -278,10 +278,11 @@ def _describe(columns: Array, response: int, cumulative: Array, u: float) -> int
 
 
 @compiled
-def _rewards(f: Array, instruction: int, columns: Array, rewards: Array) -> float:
-    """f(x) . g(y, s) for every y; returns the largest."""
-    for i in range(f.shape[1]):
-        for y in range(len(rewards)):
-            rewards[y] += f[instruction, i] * columns[i, y]
-    highest: float = rewards.max()
-    return highest
+def _rewards(f: Array, columns: Array) -> Array:
+    """f(x) . g(y, s) for every x and y, each summed in the same order wherever it is asked."""
+    rewards = np.zeros((f.shape[0], columns.shape[1]))
+    for x in range(f.shape[0]):
+        for i in range(f.shape[1]):
+            for y in range(columns.shape[1]):
+                rewards[x, y] += f[x, i] * columns[i, y]
+    return rewards
