@@ -86,7 +86,7 @@ def execute(
         min(len(todo), count),
         mp_context=context,
         initializer=_begin_worker,
-        initargs=(store, counter, stopping),
+        initargs=(os.getpid(), store, counter, stopping),
     )
     failures = []
     with _interrupts_noted() as interrupted, _single_threaded(), pool:
@@ -177,8 +177,8 @@ def _single_threaded() -> Iterator[None]:
 _worker: dict[str, Any] = {}
 
 
-def _begin_worker(store: Store, counter: Any, stopping: Any) -> None:
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+def _begin_worker(parent: int, store: Store, counter: Any, stopping: Any) -> None:
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _worker.update(store=store, counter=counter, stopping=stopping)
 
 
