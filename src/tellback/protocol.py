@@ -1,6 +1,6 @@
 """Protocol 1 of the paper: Learning from Hindsight Instruction.
 
-There is one loop, and one place where regret is computed: both are in ``_protocol_1``.
+There is one loop, ``_protocol_1``, and one place where regret is computed, ``_judged``.
 """
 
 from __future__ import annotations
@@ -160,37 +160,20 @@ def _protocol_1(
     """The loop. Line numbers are those of Protocol 1."""
     world, teacher, truth = simulation.world, simulation.teacher, simulation.truth
     of_world, of_teacher = streams.stream("world"), streams.stream("teacher")
-    instructions = world.facts.instructions
-    count_of = instructions or 0
-    remembers = history.memory != 0
+    facts, remembers, late = world.facts, history.memory != 0, delay is not None
     ledger = Ledger(agent, streams.stream("agent"))
-    late = delay is not None
     post = _Post(ledger, delay or _at_once, streams)
     for t in count(start + 1):  # line 1
         if late:
             post.deliver(t)
-        task = world.task(t, history, of_world.at(t))  # line 2
-        if type(task) is not Task:
-            raise _no_task(t, task)
-        asked = task.instruction
-        if not (type(asked) is int and 0 <= asked < count_of) and not _fits(asked, instructions):
-            raise _unfit(t, "world asked for", asked, instructions)
+        task = _presented(world.task(t, history, of_world.at(t)), facts, t)  # line 2
         choice = ledger.ask(t, task)  # line 3
         response = choice.response
-        description = teacher.describe(task.context, response, of_teacher.at(t))  # line 4
-        if truth is None:
-            reward = regret = float("nan")
-        else:
-            reward = truth.reward(task, response)  # line 5
-            regret = truth.best(task) - reward  # equation 1
-            if not (reward >= 0.0 and regret >= -ROUNDING):
-                raise _unfit_reward(t, reward, regret)
+        said = teacher.describe(task.context, response, of_teacher.at(t))  # line 4
+        description = _described(said, facts, t)
+        reward, regret = _judged(truth, task, response, t)  # line 5
         if description is None:
             ledger.drop(t)
-        elif not (type(description) is int and 0 <= description < count_of) and not _fits(
-            description, instructions
-        ):
-            raise _unfit(t, "teacher said", description, instructions)
         elif late:
             post.send(t, description)
         else:
@@ -198,6 +181,43 @@ def _protocol_1(
         if remembers:
             history._add(Exchange(task, response, description))
         yield Round(t, task, choice, description, reward, regret)
+
+
+def _presented(task: Any, facts: Facts, t: int) -> Task:
+    """What the world presented, if it is a task as its facts say."""
+    if type(task) is not Task:
+        raise ProtocolError(f"In round {t} the world presented {task!r}, which is no Task.")
+    if not facts.fits(task.instruction):
+        raise ProtocolError(
+            f"In round {t} the world asked for {task.instruction!r}, "
+            f"which by its facts must be {facts.allowed}."
+        )
+    return task
+
+
+def _described(said: Any, facts: Facts, t: int) -> Instruction | None:
+    """What the teacher said, if it is an instruction or nothing."""
+    if said is not None and not facts.fits(said):
+        raise ProtocolError(
+            f"In round {t} the teacher said {said!r}, "
+            f"which by the world's facts must be {facts.allowed}."
+        )
+    description: Instruction | None = said
+    return description
+
+
+def _judged(truth: Truth | None, task: Task, response: Any, t: int) -> tuple[float, float]:
+    """The hidden reward of the round, and its regret: a term of equation 1."""
+    if truth is None:
+        return float("nan"), float("nan")
+    reward = truth.reward(task, response)
+    regret = truth.best(task) - reward
+    if not (reward >= 0.0 and regret >= -ROUNDING):
+        raise ProtocolError(
+            f"In round {t} the truth gave a reward of {reward} where the best is "
+            f"{reward + regret}; both must be probabilities, the best the largest."
+        )
+    return reward, regret
 
 
 class _Post:
@@ -222,33 +242,6 @@ class _Post:
     def deliver(self, t: int) -> None:
         for asked, description in self._due.pop(t, ()):
             self._ledger.tell(asked, description)
-
-
-def _fits(x: Any, instructions: int | None) -> bool:
-    """Whether x is one of a table of instructions, or a sentence where there is no table."""
-    if instructions is None:
-        return isinstance(x, str)
-    if type(x) is not int and not isinstance(x, np.integer):
-        return False
-    return bool(0 <= x < instructions)
-
-
-def _no_task(t: int, task: Any) -> ProtocolError:
-    return ProtocolError(f"In round {t} the world presented {task!r}, which is no Task.")
-
-
-def _unfit(t: int, who: str, x: Any, instructions: int | None) -> ProtocolError:
-    allowed = "a sentence"
-    if instructions is not None:
-        allowed = f"a whole number from 0 to {instructions - 1}"
-    return ProtocolError(f"In round {t} the {who} {x!r}, which by the facts must be {allowed}.")
-
-
-def _unfit_reward(t: int, reward: float, regret: float) -> ProtocolError:
-    return ProtocolError(
-        f"In round {t} the truth gave a reward of {reward} where the best is "
-        f"{reward + regret}; both must be probabilities, the best the largest."
-    )
 
 
 def _at_once(t: int, rng: np.random.Generator) -> int:

@@ -51,6 +51,21 @@ class Facts:
             )
         object.__setattr__(self, "fixed_responses", bool(self.fixed_responses))
 
+    def fits(self, instruction: object) -> bool:
+        """Whether something is an instruction here: a row of the table, or a sentence."""
+        if self.instructions is None:
+            return isinstance(instruction, str)
+        if type(instruction) is not int and not isinstance(instruction, np.integer):
+            return False
+        return bool(0 <= instruction < self.instructions)
+
+    @property
+    def allowed(self) -> str:
+        """What an instruction is here, in words."""
+        if self.instructions is None:
+            return "a sentence"
+        return f"a whole number from 0 to {self.instructions - 1}"
+
     @property
     def language(self) -> bool:
         """Whether instructions are sentences."""

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
 from scipy.stats import binomtest
 
 from tellback.agents import Uniform
@@ -79,9 +78,8 @@ class _WorldTrial:
         for t, task in enumerate(self._tasks, start=1):
             if not isinstance(task, Task):
                 return f"task {t} is {task!r}"
-            trouble = _instruction_trouble(task.instruction, facts)
-            if trouble:
-                return f"the instruction of task {t} {trouble}"
+            if not facts.fits(task.instruction):
+                return f"task {t} asks for {task.instruction!r}, not for {facts.allowed}"
             if isinstance(task.responses, Listed) and task.responses.dim != facts.dim:
                 return f"task {t} has features of size {task.responses.dim}, not {facts.dim}"
             seen.append(task.responses)
@@ -108,9 +106,8 @@ class _WorldTrial:
     def descriptions_fit_the_facts(self) -> str:
         for t, task in enumerate(self._tasks, start=1):
             told = self._describe(task, _some_response(task), t)
-            trouble = "" if told is None else _instruction_trouble(told, self._world.facts)
-            if trouble:
-                return f"a description {trouble}"
+            if told is not None and not self._world.facts.fits(told):
+                return f"it said {told!r}, not {self._world.facts.allowed}"
         return ""
 
     def rewards_are_sound(self) -> str:
@@ -158,12 +155,3 @@ def _some_response(task: Task) -> Any:
     if isinstance(task.responses, Listed):
         return len(task.responses) - 1
     return next(iter(task.responses))
-
-
-def _instruction_trouble(instruction: Any, facts: Facts) -> str:
-    if facts.language:
-        return "" if isinstance(instruction, str) else f"is {instruction!r}, not a sentence"
-    number = isinstance(instruction, int | np.integer) and not isinstance(instruction, bool)
-    if not number or not 0 <= instruction < (facts.instructions or 0):
-        return f"is {instruction!r}, not a whole number from 0 to {(facts.instructions or 0) - 1}"
-    return ""
