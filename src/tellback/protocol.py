@@ -117,10 +117,20 @@ def play(
 
     Parameters
     ----------
-    world, agent, seed, start, delay, history
-        As in :func:`rounds`.
+    world : WorldSpec, Simulation, or an object with the methods of World, Teacher and Truth
+        Where to play.
+    agent : AgentSpec or Agent
+        Who plays. A live agent goes on learning from where it stands.
     rounds : int
         How many rounds to play.
+    seed : int
+        The run's seed: with the same world, agents meet the same tasks.
+    start : int
+        How many rounds the agent has played before (with this world and seed).
+    delay : Delay, optional
+        How long descriptions take. By default each arrives before the next round.
+    history : iterable of Exchange
+        The rounds played before, for worlds that read them (``Run.history`` has them).
     progress : callable, optional
         Called now and then with the number of rounds played since its last call.
 
