@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -198,20 +200,14 @@ def _margin(ours: Any, theirs: Any) -> str:
 
 
 def _execute(studies: list[Any], store: Any, workers: int | None = None) -> None:
-    """Run studies under a progress bar that counts rounds; end with 1 if a run failed."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
+    """Run studies, showing progress in rounds; end with 1 if a run failed."""
     from tellback.lab import execute
 
     runs = list(dict.fromkeys(run for study in studies for run in study.runs()))
     console = _console(stderr=True)
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
-        with Progress(*columns, console=console) as bar:
-            task = bar.add_task(f"{len(runs):,} runs, rounds", total=sum(r.rounds for r in runs))
-            failures = execute(
-                runs, store, workers=workers, progress=lambda n: bar.advance(task, n)
-            )
+        with _progress(console, len(runs), sum(run.rounds for run in runs)) as progress:
+            failures = execute(runs, store, workers=workers, progress=progress)
     except KeyboardInterrupt:
         console.print("Stopped. What is finished is kept; the same command goes on from there.")
         raise typer.Exit(130) from None
@@ -220,6 +216,28 @@ def _execute(studies: list[Any], store: Any, workers: int | None = None) -> None
         names = f"{failures[0].run.agent.label()} on seed {failures[0].run.seed}"
         console.print(f"{len(failures)} of {len(runs)} runs failed; above, {names}.")
         raise typer.Exit(1)
+
+
+@contextmanager
+def _progress(console: Any, runs: int, total: int) -> Iterator[Callable[[int], None]]:
+    """A live bar in a terminal; elsewhere, as in a log file, a line for every tenth."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    if console.is_terminal:
+        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=console) as bar:
+            task = bar.add_task(f"{runs:,} runs, rounds", total=total)
+            yield lambda rounds: bar.advance(task, rounds)
+        return
+    done = 0
+
+    def note(rounds: int) -> None:
+        nonlocal done
+        before, done = done, done + rounds
+        if done * 10 // total > before * 10 // total:
+            console.print(f"{runs:,} runs: {done:,} of {total:,} rounds done")
+
+    yield note
 
 
 def _regret_table(found: list[Any]) -> Any:
