@@ -30,6 +30,7 @@ from tellback.roles import (
     World,
     WorldSpec,
     demand,
+    new_tuple,
 )
 from tellback.run import Recorder, Run
 from tellback.streams import Streams
@@ -190,7 +191,7 @@ def _protocol_1(
             ledger.tell(t, description)
         if remembers:
             history._add(Exchange(task, response, description))
-        yield Round(t, task, choice, description, reward, regret)
+        yield new_tuple(Round, (t, task, choice, description, reward, regret))
 
 
 def _presented(task: Any, facts: Facts, t: int) -> Task:

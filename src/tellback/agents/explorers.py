@@ -12,7 +12,7 @@ from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import ProtocolError
 from tellback.models.model import Model
-from tellback.roles import Choice, Facts, State, Task
+from tellback.roles import Choice, Facts, State, Task, new_tuple
 
 TIES = ("first", "random")
 """How to choose among equally good responses: the first listed, or one at random."""
@@ -83,8 +83,10 @@ class Optimism:
             upper = estimates + self._k * np.sqrt(widths)
             response = _tied(upper, response, int(rng.random() * tied))
             propensity = 1.0 / tied
-        estimate, bonus = estimates.item(response), self._k * math.sqrt(widths.item(response))
-        return Choice(response, responses.features(response), estimate, bonus, propensity)
+        features, estimate = responses.features(response), estimates.item(response)
+        bonus = self._k * math.sqrt(widths.item(response))
+        choice: Choice = new_tuple(Choice, (response, features, estimate, bonus, propensity))
+        return choice
 
     def learn(self, features: Array) -> None:
         """Add the features to Sigma."""

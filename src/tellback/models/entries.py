@@ -11,6 +11,7 @@ from tellback.responses import SIMPLEX_TOLERANCE
 from tellback.roles import State
 
 NONE = -1
+SIZE, CURSOR = 0, 1  # the places of ``sizes``
 INSTRUCTION, FOLLOWING = 0, 1  # the columns of ``links``
 COUNT, FEATURES = 0, 1  # where an entry's numbers begin; its shares follow its features
 _FLOAT = np.dtype(np.float64)
@@ -33,7 +34,8 @@ class Entries:
     Attributes
     ----------
     sizes : Indices
-        One number: how many entries there are. The other arrays have room for more.
+        How many entries there are (the other arrays have room for more), and a place among
+        them that the model may keep.
     numbers : Array
         A row an entry: its count, its features, its shares (for the model to use). One
         array, because a kernel that visits an entry needs all of them at once.
@@ -51,7 +53,7 @@ class Entries:
         self._clear()
 
     def _clear(self) -> None:
-        self.sizes: Indices = np.zeros(1, dtype=np.int64)
+        self.sizes: Indices = np.zeros(2, dtype=np.int64)
         self.first[:] = NONE
         self.links: Indices = np.empty((0, 2), dtype=np.int64)
         self.numbers: Array = np.empty((0, 1 + 2 * self._shape[0]))
@@ -61,7 +63,7 @@ class Entries:
     @property
     def size(self) -> int:
         """How many entries there are."""
-        return int(self.sizes[0])
+        return int(self.sizes[SIZE])
 
     @property
     def rows(self) -> Indices:
@@ -90,7 +92,7 @@ class Entries:
                 f"features must be {self._shape[0]} real numbers, not {features.dtype} "
                 f"of shape {features.shape}."
             )
-        if self.sizes.item() == self._capacity:
+        if self.sizes.item(SIZE) == self._capacity:
             self._grow(2 * self._capacity)
 
     def add(self, x: int, features: Array) -> int:
@@ -181,8 +183,8 @@ def count(
     slot = _slot(x, features, links, numbers, slots)
     entry: int = slots[slot]
     if entry == NONE:
-        entry = sizes[0]
-        sizes[0] += 1
+        entry = sizes[SIZE]
+        sizes[SIZE] += 1
         slots[slot] = entry
         links[entry, INSTRUCTION] = x
         links[entry, FOLLOWING] = first[x]

@@ -26,10 +26,12 @@ from tellback.compiled import compiled
 from tellback.errors import SettingError, real, whole
 from tellback.models.entries import (
     COUNT,
+    CURSOR,
     FEATURES,
     FOLLOWING,
     INSTRUCTION,
     NONE,
+    SIZE,
     Entries,
     count,
     refuse_features,
@@ -89,7 +91,6 @@ class MixtureModel:
         self._entries = Entries(instructions, dim)
         self._expected = np.zeros((instructions, dim))
         self._totals = np.zeros(dim)
-        self._cursor = np.zeros(1, dtype=np.int64)
         self._accepted: Listed | None = None  # the responses last found to be usable
 
     @property
@@ -135,7 +136,6 @@ class MixtureModel:
             entries.sizes,
             self._expected,
             self._totals,
-            self._cursor,
             self._refresh,
         )
         if entry == NONE:
@@ -204,7 +204,7 @@ class MixtureModel:
             **self._entries.state(),
             "expected": self._expected.copy(),
             "totals": self._totals.copy(),
-            "cursor": int(self._cursor[0]),
+            "cursor": int(self._entries.sizes[CURSOR]),
         }
 
     def restore(self, state: State) -> None:
@@ -222,7 +222,7 @@ class MixtureModel:
         self._entries.restore(state)
         self._expected, self._totals = expected, totals
         cursor = whole("cursor", int(state["cursor"]), at_least=0)
-        self._cursor[0] = min(cursor, max(self._entries.size - 1, 0))
+        self._entries.sizes[CURSOR] = min(cursor, max(self._entries.size - 1, 0))
 
     def _gradient(self, f: Array) -> Array:
         """The derivative of the log-likelihood: D[x, i] = sum of n g_i / (f(x) . g)."""
@@ -316,7 +316,6 @@ def _learn(
     sizes: Indices,
     expected: Array,
     totals: Array,
-    cursor: Indices,
     refresh: int,
 ) -> int:
     """Count one description, then refresh its instruction's entries and others in turn."""
@@ -340,10 +339,10 @@ def _learn(
         _refresh_entry(numbers[own], expected[x], totals, inverse_totals)
         own = links[own, FOLLOWING]
         left -= 1
-    position = cursor[0]
-    for _ in range(min(refresh // OTHERS, sizes[0])):
-        position = position + 1 if position + 1 < sizes[0] else 0
+    position = sizes[CURSOR]
+    for _ in range(min(refresh // OTHERS, sizes[SIZE])):
+        position = position + 1 if position + 1 < sizes[SIZE] else 0
         x = links[position, INSTRUCTION]
         _refresh_entry(numbers[position], expected[x], totals, inverse_totals)
-    cursor[0] = position
+    sizes[CURSOR] = position
     return entry

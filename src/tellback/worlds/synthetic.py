@@ -19,7 +19,7 @@ from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError, one_of, real, whole
 from tellback.responses import Listed
-from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec
+from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec, new_tuple
 from tellback.streams import Streams
 
 LOWEST_TEMPERATURE = 1e-6
@@ -132,7 +132,9 @@ class SyntheticWorld:
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
         """A task that does not depend on the past."""
         if self._only is not None and self._uniform:  # the paper's world, every round of it
-            return Task(0, int(rng.random() * self._instructions), self._only)
+            x = int(rng.random() * self._instructions)
+            task: Task = new_tuple(Task, (0, x, self._only))
+            return task
         context, responses = self._context(rng)
         return Task(context, self._instruction(context, rng), responses)
 
