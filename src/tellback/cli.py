@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,6 +30,9 @@ ResultsFolder = Annotated[
 ]
 Workers = Annotated[
     int | None, typer.Option(help="How many processes to use.", show_default="one a core", min=1)
+]
+Scale = Annotated[
+    float, typer.Option(help="Below 1: shorter runs and fewer seeds, for a quick trial.")
 ]
 
 
@@ -99,11 +102,9 @@ def run(
 
     Example: tellback run synthetic --agent loril --agent greedy --set k=0.1 --seeds 5
     """
-    from rich.table import Table
-
     from tellback.errors import whole
     from tellback.files import demand_writable
-    from tellback.lab import Results, Store, Study, mean_regret
+    from tellback.lab import Store, Study
     from tellback.lab.settings import specs_with_settings
 
     whole("rounds", rounds)
@@ -113,18 +114,10 @@ def run(
     store = Store(results / "runs")
     if figure is not None:
         demand_writable(figure.parent)
-    _execute([study], store, workers)
-    found = Results(study, store)
+    (found,) = _execute([study], store, workers)
 
     title = f"{spec.label()}: {rounds:,} rounds, n = {seeds} seeds"
-    first = agents[0].label()
-    table = Table("agent", "final regret [95% interval]", f"less regret than {first}", title=title)
-    for one in agents:
-        final = found.final(one)
-        mean = str(mean_regret(final)) if seeds > 1 else f"{final[0]:.4g} (one run: no interval)"
-        paired = "" if one is agents[0] else _margin(final, found.final(agents[0]))
-        table.add_row(one.label(), mean, paired)
-    _console().print(table)
+    _console().print(_paired_table(found, agents[0].label(), title))
     if figure is not None:
         _draw_run(found, title, figure)
 
@@ -133,44 +126,75 @@ def run(
 def synthetic(
     results: ResultsFolder = Path("results"),
     workers: Workers = None,
-    scale: Annotated[
-        float, typer.Option(help="Below 1: shorter runs and fewer seeds, for a quick trial.")
-    ] = 1.0,
+    scale: Scale = 1.0,
 ) -> None:
     """The first experiment: LORIL against greedy, epsilon-greedy and random.
 
     Both tie rules, both readings of the sizes, the paper's grids. Ctrl-C keeps what is
     finished; a second call goes on from there.
     """
-    from rich.table import Table
-
     from tellback.errors import real
     from tellback.files import demand_writable
-    from tellback.lab import Results, Store
+    from tellback.lab import Store
     from tellback.lab.report import write_report
     from tellback.paper import synthetic as experiment
+    from tellback.paper.grids import panel
 
     real("scale", scale, above=0, at_most=1)
-    studies = experiment.studies(scale)
     store, folder = Store(results / "runs"), results / "synthetic"
     demand_writable(folder)
-    _execute(studies, store, workers)
-    found = [Results(study, store) for study in studies]
-    panels = [experiment.panel(one) for one in found]
-    files = write_report(found, panels, experiment.TITLE, folder)
+    found = _execute(experiment.studies(scale), store, workers)
+    files = write_report(found, [panel(one) for one in found], experiment.TITLE, folder)
+    _print_claims(found, experiment.CLAIMED)
+    _print_written(files)
 
-    console = _console()
-    console.print(_regret_table(found))
-    claims = [experiment.claim(one) for one in found]
-    table = Table(title=f"The paper: {claims[0].claim}", show_lines=True)
-    table.add_column("reading")
-    table.add_column("measured: LORIL's margin, tuned on other seeds")
-    table.add_column("verdict")
-    table.add_column("tuned on the reported seeds, as in the paper")
-    for claim in claims:
-        table.add_row(claim.setting, claim.measured, claim.verdict, claim.paper_way)
-    console.print(table)
-    console.print("Written: " + ", ".join(map(str, files)), soft_wrap=True)
+
+@paper.command()
+def images(
+    results: ResultsFolder = Path("results"),
+    workers: Workers = None,
+    scale: Scale = 1.0,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="Also pictures that vary, the other reading of the features, and what helps "
+            "more than exploring: about half an hour on two cores.",
+        ),
+    ] = False,
+) -> None:
+    """The second experiment: pictures to choose from, asked for in words.
+
+    Trains the paper's autoencoder once, then plays LORIL, greedy, epsilon-greedy and random
+    with a GRU that learns from descriptions, on the paper's grids. Needs the vision extra.
+    Ctrl-C keeps what is finished; a second call goes on from there.
+    """
+    from tellback.errors import real
+    from tellback.files import demand_writable
+    from tellback.lab import Store
+    from tellback.lab.report import write_report
+    from tellback.paper import images as experiment
+    from tellback.paper import sheets
+    from tellback.paper.grids import panel
+
+    real("scale", scale, above=0, at_most=1)
+    studies = experiment.studies(scale, full)
+    store, folder = Store(results / "runs"), results / "images"
+    demand_writable(folder)
+    worlds = _with_trained_encoders(experiment.worlds(scale, full).values())
+    pictures = [
+        *sheets.contact_sheet(worlds[0], folder / "objects"),
+        *sheets.reconstructions(worlds, folder / "reconstructions"),
+    ]
+    found = _execute(studies, store, workers)
+    loril, study = found[0].tuned("LORIL"), found[0].study
+    pictures += sheets.storyboard(worlds[0], loril, study.rounds, study.reported[0], folder)
+    files = write_report(found, [panel(one) for one in found], experiment.TITLE, folder)
+    _print_claims(found, experiment.CLAIMED)
+    if full:
+        (helps,) = _execute([experiment.what_helps(scale)], store, workers)
+        _console().print(_paired_table(helps, experiment.BASE))
+    _print_written([*pictures, *files])
 
 
 @app.command()
@@ -199,43 +223,87 @@ def _margin(ours: Any, theirs: Any) -> str:
     return str(less_regret(ours, theirs)) if theirs.mean() > 0 else "no regret to compare with"
 
 
-def _execute(studies: list[Any], store: Any, workers: int | None = None) -> None:
-    """Run studies, showing progress in rounds; end with 1 if a run failed."""
-    from tellback.lab import execute
+def _paired_table(found: Any, first: str, title: str | None = None) -> Any:
+    """Every agent of a study that has one setting each, beside the first."""
+    from rich.table import Table
 
-    runs = list(dict.fromkeys(run for study in studies for run in study.runs()))
+    from tellback.lab import mean_regret
+
+    table = Table("agent", "final regret [95% interval]", f"less regret than {first}")
+    table.title = title or f"{found.study.name}: n = {len(found.study.reported)} seeds"
+    base = found.final(found.study.agents[first][0])
+    for name, (agent,) in found.study.agents.items():
+        final = found.final(agent)
+        several = len(final) > 1
+        mean = str(mean_regret(final)) if several else f"{final[0]:.4g} (one run: no interval)"
+        table.add_row(name, mean, "" if name == first else _margin(final, base))
+    return table
+
+
+def _execute(studies: list[Any], store: Any, workers: int | None = None) -> list[Any]:
+    """Run studies, showing progress in rounds; end with 1 if a run failed."""
+    from tellback.lab import Results, execute
+
     console = _console(stderr=True)
+    runs = sum(map(len, studies))
+    rounds = sum(len(study) * study.rounds for study in studies)
     try:
-        with _progress(console, len(runs), sum(run.rounds for run in runs)) as progress:
-            failures = execute(runs, store, workers=workers, progress=progress)
+        with _progress(console, f"{runs:,} runs, rounds", rounds) as progress:
+            together = [run for study in studies for run in study.runs()]
+            _report_failures(execute(together, store, workers=workers, progress=progress))
+            found = [Results(study, store) for study in studies]
+            chosen = [run for one in found for run in one.chosen_runs()]
+            _report_failures(execute(chosen, store, workers=workers, progress=progress))
     except KeyboardInterrupt:
         console.print("Stopped. What is finished is kept; the same command goes on from there.")
         raise typer.Exit(130) from None
-    if failures:
-        console.print(failures[0].traceback, markup=False)
-        names = f"{failures[0].run.agent.label()} on seed {failures[0].run.seed}"
-        console.print(f"{len(failures)} of {len(runs)} runs failed; above, {names}.")
-        raise typer.Exit(1)
+    return [one.complete() for one in found]
+
+
+def _report_failures(failures: list[Any]) -> None:
+    """Show one of the runs that failed, and end with 1."""
+    if not failures:
+        return
+    console = _console(stderr=True)
+    console.print(failures[0].traceback, markup=False)
+    names = f"{failures[0].run.agent.label()} on seed {failures[0].run.seed}"
+    console.print(f"{len(failures)} runs failed; above, {names}.")
+    raise typer.Exit(1)
+
+
+def _with_trained_encoders(worlds: Iterable[Any]) -> list[Any]:
+    """Train the autoencoders of worlds, or find them trained; returns one world for each."""
+    console = _console(stderr=True)
+    one_each = {world.variant: world for world in reversed(list(worlds))}
+    for variant, world in one_each.items():
+        name = f"autoencoder for {variant}, steps"
+        try:
+            with _progress(console, name, world.encoder.steps) as progress:
+                world.encoder.begin(world.gallery, progress)
+        except KeyboardInterrupt:
+            console.print("Stopped while an autoencoder was trained; nothing of it is kept.")
+            raise typer.Exit(130) from None
+    return list(one_each.values())[::-1]
 
 
 @contextmanager
-def _progress(console: Any, runs: int, total: int) -> Iterator[Callable[[int], None]]:
+def _progress(console: Any, what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A live bar in a terminal; elsewhere, as in a log file, a line for every tenth."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     if console.is_terminal:
         columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=console) as bar:
-            task = bar.add_task(f"{runs:,} runs, rounds", total=total)
-            yield lambda rounds: bar.advance(task, rounds)
+            task = bar.add_task(what, total=total)
+            yield lambda some: bar.advance(task, some)
         return
     done = 0
 
-    def note(rounds: int) -> None:
+    def note(some: int) -> None:
         nonlocal done
-        before, done = done, done + rounds
+        before, done = done, done + some
         if done * 10 // total > before * 10 // total:
-            console.print(f"{runs:,} runs: {done:,} of {total:,} rounds done")
+            console.print(f"{what}: {done:,} of {total:,}")
 
     yield note
 
@@ -256,6 +324,29 @@ def _regret_table(found: list[Any]) -> Any:
     return table
 
 
+def _print_claims(found: list[Any], claimed: Any) -> None:
+    """The regret of every agent, and the paper's claim beside what was measured."""
+    from rich.table import Table
+
+    from tellback.paper.claims import claim
+
+    console = _console()
+    console.print(_regret_table(found))
+    claims = [claim(one, claimed) for one in found]
+    table = Table(title=f"The paper: {claims[0].claim}", show_lines=True)
+    table.add_column("reading")
+    table.add_column("measured: LORIL's margin, tuned on other seeds")
+    table.add_column("verdict")
+    table.add_column("settings chosen on the seeds they are judged by, as in the paper")
+    for one in claims:
+        table.add_row(one.setting, one.measured, one.verdict, one.paper_way)
+    console.print(table)
+
+
+def _print_written(files: list[Path]) -> None:
+    _console().print("Written: " + ", ".join(map(str, files)), soft_wrap=True)
+
+
 def _draw_run(found: Any, title: str, figure: Path) -> None:
     from tellback.lab.plots import Line, Panel, draw_regret
 
@@ -267,8 +358,7 @@ def _draw_run(found: Any, title: str, figure: Path) -> None:
         Line(names.get(a.kind, a.kind), label, found.t, found.curves(a))
         for label, (a,) in found.study.agents.items()
     ]
-    files = draw_regret([Panel("", lines)], title, figure)
-    _console().print("Written: " + ", ".join(map(str, files)), soft_wrap=True)
+    _print_written(draw_regret([Panel("", lines)], title, figure))
 
 
 def _console(stderr: bool = False) -> Any:

@@ -11,6 +11,8 @@ from typing import Any, TypeVar, cast
 
 import numba
 
+from tellback.folders import user_cache
+
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
@@ -20,12 +22,26 @@ def compiled(function: Kernel) -> Kernel:
     No fast-math: a run must give the same bits in every process, and NaN must stay NaN.
     The interpreter's lock is not released: kernels take a microsecond, and so would that.
     """
+    return _compiled(function, fastmath=False)
+
+
+def compiled_freely(function: Kernel) -> Kernel:
+    """Compile a kernel whose sums may be reordered and whose products fused.
+
+    Then they run on all lanes of the processor. The code is fixed when it is compiled: it
+    gives the same bits in every process on one kind of processor, and NaN stays NaN.
+    """
+    return _compiled(function, fastmath={"reassoc", "contract"})
+
+
+def _compiled(function: Kernel, fastmath: bool | set[str]) -> Kernel:
     # numba looks at this setting when a function is decorated.
     settings: Any = numba.config
     before = settings.CACHE_DIR
     settings.CACHE_DIR = str(_cache_folder())
     try:
-        return cast(Kernel, numba.njit(cache=True, error_model="numpy")(function))
+        compiler = numba.njit(cache=True, error_model="numpy", fastmath=fastmath)
+        return cast(Kernel, compiler(function))
     finally:
         settings.CACHE_DIR = before
 
@@ -45,4 +61,4 @@ def _cache_folder() -> Path:
     beside = package / "__pycache__"
     if os.access(beside if beside.exists() else package, os.W_OK):
         return beside / name
-    return Path.home() / ".cache" / "tellback" / name
+    return user_cache() / name

@@ -13,6 +13,7 @@ from tellback.agents.saved import save
 from tellback.errors import SettingError, one_of
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec
+from tellback.models.sentence import Sentence
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 
 MODEL, EXPLORER = "model.", "explorer."
@@ -116,9 +117,7 @@ class ModelAgentSpec(AgentSpec):
 
 def default_model(facts: Facts) -> ModelSpec:
     """The model for a kind of instructions, where the user names none."""
-    if facts.language:
-        raise SettingError("There is no default model for sentences: give model=...")
-    return Mixture()
+    return Sentence() if facts.language else Mixture()
 
 
 def _part(state: State, prefix: str) -> State:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import matplotlib as mpl
 
 from tellback.arrays import Array, Indices
-from tellback.files import written_whole
 from tellback.lab.compare import curve_band
+from tellback.lab.figures import new_figure, save_figure, styled
 
 COLOURS = {
     "LORIL": "#0072b2",
@@ -67,23 +64,10 @@ def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 
     list of Path
         The files written.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    style: Any = {
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.alpha": 0.25,
-        "svg.hashsalt": "tellback",  # the same figure gives the same file
-        "svg.fonttype": "none",
-    }
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    with mpl.rc_context(style):
-        figure = Figure(figsize=(4.6 * columns, 3.4 * rows), layout="constrained")
-        FigureCanvasAgg(figure)
+    with styled():
+        figure = new_figure(4.6 * columns, 3.4 * rows)
         figure.suptitle(title, fontsize=11)
         axes = figure.subplots(rows, columns, squeeze=False)
         for panel, axis in zip(panels, axes.flat, strict=False):
@@ -102,10 +86,4 @@ def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 
             axis.legend(loc="upper left", title="final regret", **legend)
         for axis in axes.flat[len(panels) :]:
             axis.set_visible(False)
-        written = []
-        for suffix, metadata in ((".png", {}), (".svg", {"Date": None})):
-            target = path.with_name(path.name.removesuffix(suffix) + suffix)
-            with written_whole(target) as temporary:
-                figure.savefig(temporary, dpi=160, metadata=metadata)
-            written.append(target)
-    return written
+        return save_figure(figure, path, (".png", ".svg"))

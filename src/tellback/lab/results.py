@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Self
 
 import numpy as np
 import polars
@@ -10,7 +11,7 @@ import polars
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
 from tellback.lab.store import Store, curve_rounds
-from tellback.lab.study import Study
+from tellback.lab.study import RunSpec, Study
 from tellback.roles import AgentSpec
 
 
@@ -27,11 +28,22 @@ class Results:
 
     def __init__(self, study: Study, store: Store) -> None:
         self.study = study
-        runs = list(dict.fromkeys(study.runs()))
-        curves = store.curves(runs)
-        self._curves = {
-            (run.agent, run.seed): curve for run, curve in zip(runs, curves, strict=True)
-        }
+        self._store = store
+        self._curves = self._read(study.runs())
+
+    def _read(self, runs: Iterable[RunSpec]) -> dict[tuple[AgentSpec, int], Array]:
+        wanted = list(dict.fromkeys(runs))
+        curves = self._store.curves(wanted) if wanted else ()
+        return {(run.agent, run.seed): curve for run, curve in zip(wanted, curves, strict=True)}
+
+    def chosen_runs(self) -> list[RunSpec]:
+        """The runs of the study that had to wait for the choice of settings."""
+        return list(self.study.chosen_runs({name: self.tuned(name) for name in self.study.agents}))
+
+    def complete(self) -> Self:
+        """Read the runs that had to wait, now that they are done."""
+        self._curves |= self._read(self.chosen_runs())
+        return self
 
     @property
     def t(self) -> Indices:

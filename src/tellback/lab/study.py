@@ -65,6 +65,9 @@ class Study:
         The length of each run.
     tuning, reported : sequence of int
         The seeds on which settings are chosen, and the others on which agents are compared.
+    everywhere : bool
+        Whether every setting plays the reported seeds too, and not only the one chosen on
+        the tuning seeds. It costs more, and changes nothing in the comparison.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Study:
     rounds: int
     tuning: tuple[int, ...]
     reported: tuple[int, ...]
+    everywhere: bool = True
 
     def __post_init__(self) -> None:
         _demand_specs("world", [self.world], WorldSpec)
@@ -95,11 +99,24 @@ class Study:
             )
 
     def runs(self) -> Iterator[RunSpec]:
-        """Every run of the study: seed by seed, so that an early stop leaves whole rows."""
+        """The runs that can be done at once: seed by seed, so that a stop leaves whole rows."""
         for seed in (*self.tuning, *self.reported):
             for settings in self.agents.values():
-                for agent in settings:
+                if len(settings) == 1 or self.everywhere or seed in self.tuning:
+                    for agent in settings:
+                        yield self.run(agent, seed)
+
+    def chosen_runs(self, chosen: Mapping[str, AgentSpec]) -> Iterator[RunSpec]:
+        """The runs that wait for settings to be chosen: those of the chosen ones."""
+        for seed in self.reported:
+            for name, agent in chosen.items():
+                if len(self.agents[name]) > 1 and not self.everywhere:
                     yield self.run(agent, seed)
+
+    def __len__(self) -> int:
+        """How many runs there are in all."""
+        first = {name: settings[0] for name, settings in self.agents.items()}
+        return len({*self.runs(), *self.chosen_runs(first)})
 
     def run(self, agent: AgentSpec, seed: int) -> RunSpec:
         """One run of the study."""

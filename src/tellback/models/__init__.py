@@ -3,5 +3,6 @@
 from tellback.models.adam import MixtureByAdam
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec
+from tellback.models.sentence import Sentence
 
-__all__ = ["Mixture", "MixtureByAdam", "Model", "ModelSpec"]
+__all__ = ["Mixture", "MixtureByAdam", "Model", "ModelSpec", "Sentence"]

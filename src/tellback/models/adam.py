@@ -7,12 +7,12 @@ climbing it can be compared. Needs PyTorch (the ``torch`` extra).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.errors import SettingError, TellbackError, real, whole
+from tellback.errors import SettingError, real, whole
+from tellback.extras import from_extra
 from tellback.models.entries import Entries
 from tellback.models.model import (
     ModelSpec,
@@ -54,7 +54,7 @@ class AdamModel:
     """A live mixture that is fitted by Adam."""
 
     def __init__(self, instructions: int, dim: int, learning_rate: float, steps: int) -> None:
-        self._torch = _torch()
+        self._torch = from_extra("torch", "torch", "mixture-by-adam")
         self._steps = steps
         self._entries = Entries(instructions, dim)
         self._theta = self._torch.zeros(
@@ -133,14 +133,3 @@ class AdamModel:
                 "exp_avg": torch.from_numpy(saved["first_moment"]),
                 "exp_avg_sq": torch.from_numpy(saved["second_moment"]),
             }
-
-
-def _torch() -> ModuleType:
-    try:
-        import torch
-    except ImportError as error:
-        raise TellbackError(
-            "This model needs PyTorch: install tellback with its torch extra, "
-            "pip install 'tellback[torch]'."
-        ) from error
-    return torch

@@ -53,6 +53,21 @@ def demand_table(model: str, facts: Facts) -> int:
     return facts.instructions
 
 
+def demand_sentences(model: str, facts: Facts) -> None:
+    """Refuse a world whose instructions are numbers."""
+    if not facts.language:
+        raise SettingError(
+            f"{model} needs instructions in words; this world has a table of {facts.instructions}."
+        )
+
+
+def checked_sentence(instruction: Instruction) -> str:
+    """The instruction as a sentence; an error if it is none."""
+    if not isinstance(instruction, str):
+        raise SettingError(f"An instruction must be a sentence, not {instruction!r}.")
+    return instruction
+
+
 def demand_distributions(model: str, responses: Listed, dim: int) -> None:
     """Refuse features that are not distributions over ``dim`` components."""
     if responses.dim != dim:

@@ -1,6 +1,7 @@
 """Worlds: each presents a task a round; a simulated one has a teacher and a truth too."""
 
 from tellback.roles import WorldSpec
+from tellback.worlds.images import Images
 from tellback.worlds.synthetic import Synthetic
 
-__all__ = ["Synthetic", "WorldSpec"]
+__all__ = ["Images", "Synthetic", "WorldSpec"]

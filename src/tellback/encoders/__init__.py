@@ -1,0 +1,15 @@
+"""Encoders: each turns pictures into features g(y, s)."""
+
+from tellback.encoders.autoencoder import Autoencoder
+from tellback.encoders.encoder import Encoder, EncoderSpec, Gallery, Pictures, encoder_from
+from tellback.encoders.thumbnail import Thumbnail
+
+__all__ = [
+    "Autoencoder",
+    "Encoder",
+    "EncoderSpec",
+    "Gallery",
+    "Pictures",
+    "Thumbnail",
+    "encoder_from",
+]

@@ -1,0 +1,197 @@
+"""The paper's autoencoder: three convolutions down to 16 x 4 x 4, and back.
+
+g(y, s) are 16 numbers of the feature map: summed "over the first dimension", which read
+literally is the channels (one number for each place), or summed over the places (one number
+for each channel). Needs PyTorch and safetensors (the ``vision`` extra).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.encoders.encoder import EncoderSpec, Gallery, Pictures, as_tensor
+from tellback.encoders.kept import Kept
+from tellback.errors import SettingError, one_of, real, whole
+from tellback.extras import from_extra
+
+CHANNELS, PLACES = 16, 4
+SUMMED_OVER = ("channels", "places")
+SIDE = 200
+AT_ONCE = 64  # pictures that are encoded in one go
+
+
+@dataclass(frozen=True)
+class Autoencoder(EncoderSpec):
+    """Features of an autoencoder that is trained on offline pictures of the world.
+
+    The paper's layers, with its slips corrected: 16 x 4 x 4 is 256, the last convolution has
+    16 kernels and the last layer gives 3 channels.
+
+    Parameters
+    ----------
+    summed_over : "channels" or "places"
+        The literal reading of the paper (a number for each of 4 x 4 places), or the spatial
+        one (a number for each of 16 channels).
+    pictures : int
+        How many offline pictures to train on.
+    steps, batch : int
+        How many steps of Adam, and how many pictures each.
+    learning_rate : float
+        Adam's.
+    clip : float
+        The norm at which gradients are clipped.
+    seed : int
+        Of the pictures, the first weights and the batches: one encoder serves all runs.
+    """
+
+    summed_over: str = "channels"
+    pictures: int = 320
+    steps: int = 2400
+    batch: int = 4
+    learning_rate: float = 0.001
+    clip: float = 2.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self._settle(
+            summed_over=one_of("summed_over", self.summed_over, SUMMED_OVER),
+            pictures=whole("pictures", self.pictures),
+            steps=whole("steps", self.steps, at_least=0),
+            batch=whole("batch", self.batch),
+            learning_rate=real("learning_rate", self.learning_rate, above=0),
+            clip=real("clip", self.clip, above=0),
+            seed=whole("seed", self.seed, at_least=0),
+        )
+
+    @property
+    def dim(self) -> int:
+        """16 by either reading."""
+        return CHANNELS if self.summed_over == "places" else PLACES**2
+
+    def begin(
+        self, gallery: Gallery, progress: Callable[[int], object] | None = None
+    ) -> TrainedAutoencoder:
+        """Train the autoencoder, or take one from the cache that was trained just so."""
+        torch = from_extra("vision", "torch", "The autoencoder")
+        # Both readings share the training: how the map is summed does not matter to it.
+        trained_as = self.with_settings({"summed_over": "channels"}).to_data()
+        kept = Kept("autoencoder", {"encoder": trained_as, "gallery": gallery.to_data()})
+        with _alone(torch, self.seed):
+            network = _network(torch.nn)
+            weights = kept.load(network.state_dict())
+            if weights is None:
+                self._train(torch, network, gallery, progress)
+                kept.save(network.state_dict())
+            else:
+                network.load_state_dict(weights)
+        network.eval()
+        return TrainedAutoencoder(network, self.summed_over)
+
+    def _train(
+        self, torch: Any, network: Any, gallery: Gallery, progress: Callable[[int], object] | None
+    ) -> None:
+        rng = np.random.default_rng(self.seed)
+        offline = _checked(gallery.draw(self.pictures, rng))
+        adam = torch.optim.Adam(network.parameters(), lr=self.learning_rate)
+        for _ in range(self.steps):
+            shown = as_tensor(offline[rng.integers(len(offline), size=self.batch)])
+            loss = torch.nn.functional.mse_loss(network(shown), shown)
+            adam.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), self.clip)
+            adam.step()
+            if progress is not None:
+                progress(1)
+
+
+class TrainedAutoencoder:
+    """A live autoencoder."""
+
+    def __init__(self, network: Any, summed_over: str) -> None:
+        self._network = network
+        self._axis = 1 if summed_over == "channels" else (2, 3)
+
+    def __call__(self, pictures: Pictures) -> Array:
+        """The features of each picture: its map, summed and flattened."""
+        return self._in_parts(
+            pictures, lambda shown: self._network.encoder(shown).sum(dim=self._axis).flatten(1)
+        )
+
+    def reconstruct(self, pictures: Pictures) -> Pictures:
+        """Each picture as it looks after the way down and back."""
+        shown = self._in_parts(pictures, lambda shown: self._network(shown).clamp(0, 1) * 255)
+        return shown.round().astype(np.uint8).transpose(0, 2, 3, 1)
+
+    def _in_parts(self, pictures: Pictures, turn: Callable[[Any], Any]) -> Array:
+        import torch
+
+        _checked(pictures)
+        with _alone(torch), torch.no_grad():
+            parts = [
+                turn(as_tensor(pictures[i : i + AT_ONCE])).numpy()
+                for i in range(0, len(pictures), AT_ONCE)
+            ]
+        return np.concatenate(parts).astype(np.float64)
+
+
+def _network(nn: Any) -> Any:
+    """The layers, 200 - 49 - 11 - 4 and back."""
+    layers = nn.Sequential()
+    layers.add_module(
+        "encoder",
+        nn.Sequential(
+            nn.Conv2d(3, CHANNELS, 8, stride=4),
+            nn.LeakyReLU(),
+            nn.Conv2d(CHANNELS, CHANNELS, 8, stride=4),
+            nn.LeakyReLU(),
+            nn.Conv2d(CHANNELS, CHANNELS, 4, stride=2),
+            nn.LeakyReLU(),
+        ),
+    )
+    size = CHANNELS * PLACES**2
+    layers.add_module(
+        "middle",
+        nn.Sequential(
+            nn.Flatten(), nn.Linear(size, size), nn.Unflatten(1, (CHANNELS, PLACES, PLACES))
+        ),
+    )
+    layers.add_module(
+        "decoder",
+        nn.Sequential(
+            nn.ConvTranspose2d(CHANNELS, CHANNELS, 4, stride=2, output_padding=1),
+            nn.LeakyReLU(),
+            nn.ConvTranspose2d(CHANNELS, CHANNELS, 8, stride=4, output_padding=1),
+            nn.LeakyReLU(),
+            nn.ConvTranspose2d(CHANNELS, 3, 8, stride=4),
+        ),
+    )
+    return layers
+
+
+@contextmanager
+def _alone(torch: Any, seed: int | None = None) -> Iterator[None]:
+    """One thread and a random state of its own: the same numbers in whatever process."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with torch.random.fork_rng(devices=[], enabled=seed is not None):
+            if seed is not None:
+                torch.manual_seed(seed)
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _checked(pictures: Pictures) -> Pictures:
+    if pictures.dtype != np.uint8 or pictures.shape[1:] != (SIDE, SIDE, 3):
+        raise SettingError(
+            f"The autoencoder needs pictures of {SIDE} x {SIDE} x 3 bytes, "
+            f"not {pictures.dtype} of shape {pictures.shape}."
+        )
+    return pictures

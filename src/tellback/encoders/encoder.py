@@ -1,0 +1,114 @@
+"""What an encoder is: it turns pictures into the features g(y, s)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellback.arrays import Array
+from tellback.errors import SettingError
+from tellback.specs import Data, Spec
+
+Pictures = NDArray[np.uint8]
+"""Pictures of shape (count, height, width, 3), each value from 0 to 255."""
+
+Encoder = Callable[[Pictures], Array]
+"""A live encoder: a row of features for each picture."""
+
+
+class Gallery(Protocol):
+    """Where an encoder that must be trained finds offline pictures of a world."""
+
+    def draw(self, count: int, rng: np.random.Generator) -> Pictures:
+        """Pictures as the world shows them."""
+        ...
+
+    def to_data(self) -> Data:
+        """What the pictures depend on, as plain data."""
+        ...
+
+
+@dataclass(frozen=True)
+class EncoderSpec(Spec):
+    """The settings of an encoder of pictures."""
+
+    role: ClassVar[str] = "encoder"
+
+    @property
+    def dim(self) -> int:
+        """How many features it gives."""
+        raise NotImplementedError
+
+    def begin(self, gallery: Gallery) -> Encoder:
+        """Bring the encoder to life, training it on the gallery if it must be."""
+        raise NotImplementedError
+
+
+def encoder_from(thing: EncoderSpec | Encoder | Any, gallery: Gallery) -> Encoder:
+    """A live encoder from a spec, a torch module, or any other callable.
+
+    A torch module is given a float tensor of shape (count, 3, height, width) with values from
+    0 to 1, in evaluation mode; anything else is given the pictures as they are. What comes
+    back is flattened to a row a picture.
+    """
+    if isinstance(thing, EncoderSpec):
+        return _Checked(thing.begin(gallery), thing.kind)
+    name = type(thing).__name__
+    if hasattr(thing, "named_parameters") and hasattr(thing, "eval"):  # without importing torch
+        return _Checked(_Module(thing), name)
+    if not callable(thing) or isinstance(thing, type):
+        raise SettingError(
+            "encoder must be the spec of an encoder, a torch module or a function of "
+            f"pictures, not {thing!r}."
+        )
+    return _Checked(thing, getattr(thing, "__name__", name))
+
+
+class _Checked:
+    """An encoder of whose output every number was looked at."""
+
+    def __init__(self, encode: Encoder, name: str) -> None:
+        self._encode = encode
+        self._name = name
+
+    def __call__(self, pictures: Pictures) -> Array:
+        given = np.asarray(self._encode(pictures))
+        if given.dtype.kind not in "biuf" or given.ndim < 2 or len(given) != len(pictures):
+            raise SettingError(
+                f"Encoder {self._name} must give a row of numbers for each of {len(pictures)} "
+                f"pictures, not {given.dtype} of shape {given.shape}."
+            )
+        features = given.reshape(len(given), -1).astype(np.float64)
+        if not features.size or not np.isfinite(features).all():
+            raise SettingError(f"Encoder {self._name} gave features that are not all numbers.")
+        return features
+
+
+class _Module:
+    """A torch module as an encoder."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def __call__(self, pictures: Pictures) -> Array:
+        import torch
+
+        was_training = self._module.training
+        self._module.eval()
+        try:
+            with torch.no_grad():
+                features: Array = self._module(as_tensor(pictures)).numpy()
+        finally:
+            self._module.train(was_training)
+        return features
+
+
+def as_tensor(pictures: Pictures) -> Any:
+    """Pictures as torch wants them: (count, 3, height, width), from 0 to 1."""
+    import torch
+
+    return torch.from_numpy(np.ascontiguousarray(pictures.transpose(0, 3, 1, 2))) / 255

@@ -1,0 +1,42 @@
+"""The simplest encoder: the picture itself, very small."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.encoders.encoder import Encoder, EncoderSpec, Gallery, Pictures
+from tellback.errors import whole
+
+
+@dataclass(frozen=True)
+class Thumbnail(EncoderSpec):
+    """The mean colour of each cell of a grid. Needs no training and no library.
+
+    Parameters
+    ----------
+    cells : int
+        How many cells a side; three features each.
+    """
+
+    cells: int = 4
+
+    def __post_init__(self) -> None:
+        self._settle(cells=whole("cells", self.cells))
+
+    @property
+    def dim(self) -> int:
+        """Red, green and blue of each cell."""
+        return 3 * self.cells**2
+
+    def begin(self, gallery: Gallery) -> Encoder:
+        """Nothing to be trained."""
+        return self._encode
+
+    def _encode(self, pictures: Pictures) -> Array:
+        strips = np.array_split(pictures, self.cells, axis=1)
+        cells = [cell for strip in strips for cell in np.array_split(strip, self.cells, axis=2)]
+        means = [cell.mean(axis=(1, 2)) / 255 for cell in cells]
+        return np.concatenate(means, axis=1)

@@ -1,0 +1,51 @@
+"""How every figure is made and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+
+from tellback.files import written_whole
+
+STYLE: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "svg.hashsalt": "tellback",  # the same figure gives the same file
+    "svg.fonttype": "none",
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw and save within this, and figures look alike."""
+    with mpl.rc_context(STYLE):
+        yield
+
+
+def new_figure(width: float, height: float) -> Any:
+    """An empty figure, in inches; nothing is shown on any screen."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save_figure(figure: Any, path: Path, suffixes: Iterable[str] = (".png",)) -> list[Path]:
+    """Write a figure in each format; returns the files."""
+    written = []
+    for suffix in suffixes:
+        target = path.with_name(path.name.removesuffix(suffix) + suffix)
+        metadata = {"Date": None} if suffix == ".svg" else {}
+        with written_whole(target) as temporary:
+            figure.savefig(temporary, dpi=160, metadata=metadata)
+        written.append(target)
+    return written

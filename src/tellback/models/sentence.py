@@ -1,0 +1,247 @@
+"""A model of sentences: a GRU whose first state is a linear function of the features.
+
+The paper's model of its second experiment: P(x | y, s) is the product over the words of x of
+their probabilities given the words before them, the end of the sentence among them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellback.arrays import Array, Indices
+from tellback.errors import SettingError, real, whole
+from tellback.models.gru import (
+    Floats,
+    Sizes,
+    count,
+    first_weights,
+    log_probabilities,
+    next_word,
+    views,
+)
+from tellback.models.model import ModelSpec, checked_sentence, demand_sentences
+from tellback.models.said import Said
+from tellback.models.training import train
+from tellback.models.words import END, Vocabulary
+from tellback.responses import Listed
+from tellback.roles import Facts, Instruction, State
+
+SCORED_AT_ONCE = 512  # responses: bounds memory where there are very many
+LONGEST = 60  # words that it speaks at most
+
+
+@dataclass(frozen=True)
+class Sentence(ModelSpec):
+    """A GRU trained on the history after every description, as in the paper's appendix.
+
+    Parameters
+    ----------
+    hidden, embedding, layers : int
+        The sizes of the network; the paper's by default.
+    steps, batch : int
+        How many steps of Adam a description, and how many descriptions each, drawn from all
+        so far. The paper gives neither.
+    learning_rate : float
+        Adam's.
+    vocabulary : int
+        For how many words, the marks of beginning and end included, there is room from the
+        start. A word beyond that gets room when it is first said.
+
+    Examples
+    --------
+    >>> Sentence(hidden=32, learning_rate=0.003).steps
+    20
+    """
+
+    hidden: int = 10
+    embedding: int = 10
+    layers: int = 2
+    steps: int = 20
+    batch: int = 32
+    learning_rate: float = 0.001
+    vocabulary: int = 34
+
+    def __post_init__(self) -> None:
+        self._settle(
+            hidden=whole("hidden", self.hidden),
+            embedding=whole("embedding", self.embedding),
+            layers=whole("layers", self.layers),
+            steps=whole("steps", self.steps, at_least=0),
+            batch=whole("batch", self.batch),
+            learning_rate=real("learning_rate", self.learning_rate, above=0),
+            vocabulary=whole("vocabulary", self.vocabulary, at_least=3),
+        )
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> SentenceModel:
+        """A network with weights drawn as PyTorch draws them."""
+        demand_sentences(self.kind, facts)
+        return SentenceModel(self, facts.dim, rng)
+
+
+class SentenceModel:
+    """A live model of sentences.
+
+    Parameters
+    ----------
+    spec : Sentence
+        Its settings.
+    dim : int
+        The size of the features.
+    rng : numpy.random.Generator
+        For the first weights and the choice of batches.
+    """
+
+    def __init__(self, spec: Sentence, dim: int, rng: np.random.Generator) -> None:
+        self._spec = spec
+        self._sizes = Sizes(spec.vocabulary, spec.embedding, spec.hidden, spec.layers, dim)
+        self._vocabulary = Vocabulary()
+        self._said = Said(dim)
+        self._done = 0
+        self._key = int(rng.integers(2**63))
+        self._settle(first_weights(self._sizes, rng))
+
+    def _settle(
+        self, flat: Floats, first: Floats | None = None, second: Floats | None = None
+    ) -> None:
+        """Take these weights and Adam's moments, by default none yet."""
+        self._flat, self._gradient = flat, np.zeros_like(flat)
+        self._first = np.zeros_like(flat) if first is None else first
+        self._second = np.zeros_like(flat) if second is None else second
+        self._weights = views(self._flat, self._sizes)
+        self._gradients = views(self._gradient, self._sizes)
+
+    @property
+    def described(self) -> int:
+        """How many descriptions were learned."""
+        return len(self._said)
+
+    def estimates(self, instruction: Instruction, responses: Listed) -> Array:
+        """P-hat(x | y, s) of the whole sentence for every listed response."""
+        sentence = checked_sentence(instruction)
+        if responses.dim != self._sizes.features:
+            raise SettingError(
+                f"sentence was made for {self._sizes.features} features; here are {responses.dim}."
+            )
+        rows = self._vocabulary.look_up(sentence)
+        if max(rows, default=0) >= self._sizes.vocabulary:
+            return np.zeros(len(responses))  # a word that this model cannot say
+        return np.exp(self._log_probabilities(responses.columns, rows))
+
+    def _log_probabilities(self, columns: Array, rows: list[int]) -> Array:
+        sentence: Indices = np.array(rows, dtype=np.int64)
+        parts = [
+            log_probabilities(
+                self._weights,
+                np.ascontiguousarray(columns[:, y : y + SCORED_AT_ONCE], dtype=np.float32),
+                sentence,
+            )
+            for y in range(0, columns.shape[1], SCORED_AT_ONCE)
+        ]
+        return np.concatenate(parts).astype(np.float64)
+
+    def learn(self, features: Array, description: Instruction) -> None:
+        """Take in the description, then train on batches of the whole history."""
+        self._said.add(features, self._vocabulary.learn(checked_sentence(description)))
+        self._make_room()
+        self.train(self._spec.steps)
+
+    def train(self, steps: int) -> float:
+        """Take so many steps of Adam on the history; returns the last batch's mean loss."""
+        said, spec = self._said, self._spec
+        if not len(said):
+            raise SettingError("There is nothing to train on before the first description.")
+        loss = train(
+            self._weights,
+            self._gradients,
+            self._flat,
+            self._gradient,
+            self._first,
+            self._second,
+            spec.learning_rate,
+            self._done,
+            steps,
+            spec.batch,
+            self._key,
+            said.described,
+            said.features,
+            said.entry_sentences,
+            said.sentences,
+            said.lengths,
+        )
+        self._done += steps
+        return loss
+
+    def log_likelihood(self) -> float:
+        """The sum over all descriptions of log P-hat(x' | y, s)."""
+        said = self._said
+        total = 0.0
+        for which, length in enumerate(said.lengths.tolist()):
+            entries = np.flatnonzero(said.entry_sentences == which)
+            counts = np.bincount(said.described, minlength=len(said.entry_sentences))[entries]
+            rows = said.sentences[which, :length].tolist()
+            columns = said.features[entries].T.astype(np.float64)
+            total += float(counts @ self._log_probabilities(columns, rows))
+        return total
+
+    def speak(self, features: Array, rng: np.random.Generator) -> str:
+        """Describe a response in the model's own words: a sentence drawn from P-hat(. | y, s).
+
+        A word that the model has room for but was never told is shown as '?'.
+        """
+        column = np.ascontiguousarray(features, dtype=np.float32).reshape(-1, 1)
+        rows: list[int] = []
+        while len(rows) < LONGEST:
+            chances = next_word(self._weights, column, np.array(rows, dtype=np.int64))
+            drawn = rng.random() * float(chances.sum(dtype=np.float64))
+            word = int(np.searchsorted(np.cumsum(chances, dtype=np.float64), drawn, side="right"))
+            word = min(word, len(chances) - 1)
+            if word == END:
+                break
+            rows.append(word)
+        return self._vocabulary.spell(rows)
+
+    def _make_room(self) -> None:
+        """Grow the network when more words were said than it has rows for."""
+        if len(self._vocabulary) <= self._sizes.vocabulary:
+            return
+        old, self._sizes = self._sizes, self._sizes._replace(vocabulary=len(self._vocabulary))
+        drawn = first_weights(self._sizes, np.random.default_rng([self._key, old.vocabulary]))
+        zeros = np.zeros_like(drawn)
+        grown = [drawn, zeros, zeros.copy()]
+        for new, before in zip(grown, (self._flat, self._first, self._second), strict=True):
+            parts = zip(views(new, self._sizes), views(before, old), strict=True)
+            for wide, narrow in parts:
+                wide[tuple(slice(n) for n in narrow.shape)] = narrow
+        self._settle(*grown)
+
+    def state(self) -> State:
+        """The history, the words, the weights and Adam's moments."""
+        return {
+            **self._said.state(),
+            "words": self._vocabulary.state(),
+            "weights": self._flat.copy(),
+            "first_moment": self._first.copy(),
+            "second_moment": self._second.copy(),
+            "vocabulary": self._sizes.vocabulary,
+            "steps": self._done,
+            "key": self._key,
+        }
+
+    def restore(self, state: State) -> None:
+        """Go back to a state that ``state()`` gave."""
+        vocabulary = Vocabulary.restored(np.asarray(state["words"]))
+        rows = whole("vocabulary", int(state["vocabulary"]), at_least=len(vocabulary))
+        sizes = self._sizes._replace(vocabulary=rows)
+        said = Said.restored(state, sizes.features, len(vocabulary))
+        names = ("weights", "first_moment", "second_moment")
+        saved = [np.array(state[name], dtype=np.float32) for name in names]
+        for name, values in zip(names, saved, strict=True):
+            if values.shape != (count(sizes),) or not np.isfinite(values).all():
+                raise SettingError(f"The saved {name} are not {count(sizes)} finite numbers.")
+        done = whole("steps", int(state["steps"]), at_least=0)
+        key = whole("key", int(state["key"]), at_least=0)
+        self._vocabulary, self._said, self._sizes = vocabulary, said, sizes
+        self._done, self._key = done, key
+        self._settle(*saved)

@@ -1,0 +1,122 @@
+"""Adam on batches drawn from all that was said, compiled from end to end."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tellback.arrays import Indices
+from tellback.compiled import compiled
+from tellback.models.gru import F, Floats, Places, Weights, gradient
+from tellback.models.words import BEGIN, END
+
+FIRST_DECAY, SECOND_DECAY, EPSILON = 0.9, 0.999, 1e-8
+"""Adam's, as its authors and PyTorch have them."""
+
+
+@compiled
+def train(
+    weights: Weights,
+    gradients: Weights,
+    flat: Floats,
+    flat_gradient: Floats,
+    first_moment: Floats,
+    second_moment: Floats,
+    learning_rate: float,
+    done: int,
+    steps: int,
+    batch: int,
+    key: int,
+    described: Indices,
+    entry_features: Floats,
+    entry_sentences: Indices,
+    sentences: Indices,
+    lengths: Indices,
+) -> float:
+    """Take steps of Adam, each on a batch drawn from the history; returns the last loss.
+
+    Which descriptions a step draws depends on the key and on how many steps were done, and
+    on nothing else: so a run can be taken up at any round.
+    """
+    loss = 0.0
+    for step in range(done, done + steps):
+        drawn = draw_batch(key, step, batch, described)
+        features, read, said, begins, lanes = packed(
+            drawn, entry_features, entry_sentences, sentences, lengths
+        )
+        loss = gradient(weights, gradients, features, read, said, begins, lanes)
+        adam(flat, flat_gradient, first_moment, second_moment, step + 1, learning_rate)
+    return loss
+
+
+@compiled
+def draw_batch(key: int, step: int, batch: int, described: Indices) -> Indices:
+    """The entries of a batch: descriptions drawn uniformly, with replacement."""
+    drawn = np.empty(batch, dtype=np.int64)
+    count = np.uint64(len(described))
+    for b in range(batch):
+        # splitmix64 (Steele, Lea and Flood, 2014) at a place of its own for every draw.
+        bits = np.uint64(key) + np.uint64(step * batch + b) * np.uint64(0x9E3779B97F4A7C15)
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        bits = (bits ^ (bits >> np.uint64(31))) >> np.uint64(32)
+        drawn[b] = described[np.int64((bits * count) >> np.uint64(32))]
+    return drawn
+
+
+@compiled
+def packed(
+    drawn: Indices,
+    entry_features: Floats,
+    entry_sentences: Indices,
+    sentences: Indices,
+    lengths: Indices,
+) -> tuple[Floats, Indices, Indices, Places, Places]:
+    """A batch as ``gradient`` wants it: sorted by length, step by step side by side."""
+    width, dim = len(drawn), entry_features.shape[1]
+    longest = 0
+    for entry in drawn:
+        longest = max(longest, lengths[entry_sentences[entry]])
+    lanes = np.zeros(longest + 1, dtype=np.uint64)  # the end mark is a step too
+    for entry in drawn:
+        lanes[: lengths[entry_sentences[entry]] + 1] += np.uint64(1)
+    begins = np.zeros(longest + 1, dtype=np.uint64)
+    for step in range(longest):
+        begins[step + 1] = begins[step] + lanes[step]
+    total = int(begins[longest] + lanes[longest])
+    features = np.empty((dim, width), dtype=np.float32)
+    read, said = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
+    lane = 0
+    for length in range(longest, -1, -1):
+        for entry in drawn:
+            sentence = entry_sentences[entry]
+            if lengths[sentence] != length:
+                continue
+            for i in range(dim):
+                features[i, lane] = entry_features[entry, i]
+            for step in range(length + 1):
+                place = int(begins[step]) + lane
+                read[place] = sentences[sentence, step - 1] if step > 0 else BEGIN
+                said[place] = sentences[sentence, step] if step < length else END
+            lane += 1
+    return features, read, said, begins, lanes
+
+
+@compiled
+def adam(
+    flat: Floats,
+    gradient: Floats,
+    first_moment: Floats,
+    second_moment: Floats,
+    step: int,
+    learning_rate: float,
+) -> None:
+    """One step of Adam, the ``step``-th."""
+    b1, b2, epsilon = F(FIRST_DECAY), F(SECOND_DECAY), F(EPSILON)
+    rest1, rest2 = F(1 - FIRST_DECAY), F(1 - SECOND_DECAY)
+    rate = F(learning_rate / (1 - FIRST_DECAY**step))
+    scale = F(1 / np.sqrt(1 - SECOND_DECAY**step))
+    for i in range(len(flat)):
+        g = gradient[i]
+        first_moment[i] = b1 * first_moment[i] + rest1 * g
+        second_moment[i] = b2 * second_moment[i] + rest2 * g * g
+        flat[i] -= rate * first_moment[i] / (np.sqrt(second_moment[i]) * scale + epsilon)

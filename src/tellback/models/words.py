@@ -1,0 +1,85 @@
+"""Sentences as rows of a vocabulary that grows with what is said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from tellback.arrays import AnyArray
+from tellback.errors import SettingError
+
+BEGIN, END = 0, 1
+"""The rows of the marks before the first word and after the last."""
+
+_MARKS = 2
+_TOKENS = re.compile(r"[\w'\u2019]+|[^\w\s]")
+
+
+def words(sentence: str) -> list[str]:
+    """The words of a sentence in lower case, each punctuation mark a word of its own.
+
+    Examples
+    --------
+    >>> words("There is a red colored object.")
+    ['there', 'is', 'a', 'red', 'colored', 'object', '.']
+    """
+    return _TOKENS.findall(sentence.lower())
+
+
+class Vocabulary:
+    """Which row each word has: the next free one when it is first said."""
+
+    def __init__(self, known: Iterable[str] = ()) -> None:
+        self._rows: dict[str, int] = {}
+        for word in known:
+            self._row(word)
+
+    def __len__(self) -> int:
+        """How many rows are taken, those of the two marks among them."""
+        return _MARKS + len(self._rows)
+
+    def learn(self, sentence: str) -> list[int]:
+        """The rows of a sentence's words; new words take the next rows."""
+        return [self._row(word) for word in words(sentence)]
+
+    def look_up(self, sentence: str) -> list[int]:
+        """The rows of a sentence's words, changing nothing.
+
+        A word that was never said has the row that it would take: nothing was learned
+        about that one either.
+        """
+        unsaid: dict[str, int] = {}
+        return [
+            self._rows[word]
+            if word in self._rows
+            else unsaid.setdefault(word, len(self) + len(unsaid))
+            for word in words(sentence)
+        ]
+
+    def spell(self, rows: Sequence[int]) -> str:
+        """The sentence of some rows; a row without a word is shown as '?'."""
+        known = list(self._rows)
+        said = [known[row - _MARKS] if row < len(self) else "?" for row in rows]
+        return re.sub(r" (?=[^\w\s?])", "", " ".join(said))
+
+    def state(self) -> AnyArray:
+        """The words in the order of their rows, as bytes."""
+        return np.frombuffer("\n".join(self._rows).encode(), dtype=np.uint8).copy()
+
+    @classmethod
+    def restored(cls, state: AnyArray) -> Vocabulary:
+        """The vocabulary that ``state`` gave."""
+        try:
+            text = np.asarray(state, dtype=np.uint8).tobytes().decode()
+        except UnicodeDecodeError as error:
+            raise SettingError("The saved vocabulary is not text.") from error
+        known = text.split("\n") if text else []
+        made = cls(known)
+        if len(made) != _MARKS + len(known) or any(words(word) != [word] for word in known):
+            raise SettingError("The saved vocabulary has a word twice, or one that is no word.")
+        return made
+
+    def _row(self, word: str) -> int:
+        return self._rows.setdefault(word, len(self))

@@ -1,0 +1,205 @@
+"""The image-selection world: the paper's second experiment.
+
+Each round shows a picture for every response, and asks in words for one of them. The
+teacher describes the picture that the agent chose, with a template drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.encoders.autoencoder import Autoencoder
+from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, encoder_from
+from tellback.errors import SettingError, whole
+from tellback.responses import Listed
+from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec
+from tellback.specs import Data
+from tellback.worlds.pictures import COLOURS, INSIDE, Gallery, Shape
+from tellback.worlds.sentences import TEMPLATES, probabilities, sentences
+
+REMEMBERED_SCENES = 2048  # agents on one seed meet the same scenes: encoded once for all of them
+
+
+class Scene(NamedTuple):
+    """The context s: the object that each response would select."""
+
+    shapes: tuple[Shape, ...]
+
+    def pictures(self) -> Pictures:
+        """The pictures, of shape (responses, 200, 200, 3)."""
+        return np.array([shape.picture() for shape in self.shapes])
+
+
+@dataclass(frozen=True)
+class Images(WorldSpec):
+    """Pictures to choose from, and sentences that ask for one of them.
+
+    Parameters
+    ----------
+    variant : "canon", "jitter" or "free"
+        One centred picture an object; some jitter in size and place; or any size and place,
+        both new every round. The paper does not say.
+    responses : int
+        How many pictures there are to choose from, no two of the same type and colour.
+    types, colours : sequence of str
+        The objects: every type in every colour.
+    encoder : EncoderSpec, torch module or callable
+        What turns pictures into features g(y, s). By default the paper's autoencoder, which
+        needs the ``vision`` extra. A live encoder can be played with, but not kept in a
+        study: it has no identity.
+
+    Examples
+    --------
+    >>> from tellback.encoders import Thumbnail
+    >>> Images("jitter", encoder=Thumbnail(cells=2)).facts
+    Facts(dim=12, instructions=None, fixed_responses=False)
+    """
+
+    variant: str = "canon"
+    responses: int = 5
+    types: tuple[str, ...] = tuple(INSIDE)
+    colours: tuple[str, ...] = tuple(COLOURS)
+    encoder: EncoderSpec | Any = field(default_factory=Autoencoder)
+
+    def __post_init__(self) -> None:
+        gallery = self.gallery
+        count = whole("responses", self.responses)
+        if count > len(gallery.objects):
+            raise SettingError(
+                f"responses must be at most {len(gallery.objects)}, the number of objects "
+                f"({len(gallery.types)} types in {len(gallery.colours)} colours), not {count}: "
+                "no two pictures of a round show the same object."
+            )
+        self._settle(responses=count, types=gallery.types, colours=gallery.colours)
+        if not isinstance(self.encoder, EncoderSpec):
+            encoder_from(self.encoder, gallery)  # refuses what cannot be one
+
+    @property
+    def gallery(self) -> Gallery:
+        """The objects and their pictures."""
+        return Gallery(self.types, self.colours, self.variant)
+
+    @property
+    def facts(self) -> Facts:
+        """The size of the features; instructions are sentences."""
+        if isinstance(self.encoder, EncoderSpec):
+            return Facts(self.encoder.dim, None)
+        shown = self.gallery.draw(1, np.random.default_rng(0))
+        return Facts(encoder_from(self.encoder, self.gallery)(shown).shape[1], None)
+
+    def features(self, shapes: Sequence[Shape]) -> Array:
+        """g of pictures, a row each, as an agent gets it when they are shown together."""
+        return _features_of_scenes(self.encoder, self.gallery)(Scene(tuple(shapes)))
+
+    def to_data(self) -> Data:
+        """The settings as plain data; an error if the encoder is a live object."""
+        if not isinstance(self.encoder, EncoderSpec):
+            raise SettingError(
+                f"The encoder {self.encoder!r} is a live object, which has no identity by which "
+                "results could be kept: make it the spec of an encoder."
+            )
+        return super().to_data()
+
+    def begin(self, rng: np.random.Generator) -> Simulation:
+        """Bring the encoder to life, training it first if that was never done."""
+        features = _features_of_scenes(self.encoder, self.gallery)
+        return Simulation(
+            world=ImagesWorld(self, features),
+            teacher=ImagesTeacher(),
+            truth=ImagesTruth(self.gallery),
+        )
+
+
+class ImagesWorld:
+    """Draws objects, places them, and asks for one of them."""
+
+    memory: ClassVar[int] = 0
+
+    def __init__(self, spec: Images, features: _Features) -> None:
+        self.facts = spec.facts
+        self._gallery = spec.gallery
+        self._objects = self._gallery.objects
+        self._responses = spec.responses
+        self._features = features
+
+    def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
+        """A scene, and a sentence that describes one of its pictures."""
+        chosen = rng.choice(len(self._objects), self._responses, replace=False)
+        wanted = self._objects[chosen[int(rng.random() * self._responses)]]
+        instruction = sentences(*wanted)[int(rng.random() * len(TEMPLATES))]
+        shapes = [self._gallery.shape(self._objects[i], rng) for i in chosen]
+        scene = Scene(tuple(shapes))
+        return Task(scene, instruction, Listed(self._features(scene)))
+
+
+class ImagesTeacher:
+    """Describes the chosen picture with one of the ten templates."""
+
+    def describe(self, context: Scene, response: int, rng: np.random.Generator) -> str:
+        """A sentence that is true of the picture; which one, is drawn uniformly."""
+        shape = _shape(context, response)
+        return sentences(shape.type, shape.colour)[int(rng.random() * len(TEMPLATES))]
+
+
+class ImagesTruth:
+    """P(x | y, s): the share of templates that give x for the object that y selects."""
+
+    def __init__(self, gallery: Gallery) -> None:
+        self._probabilities = probabilities(gallery.objects)
+
+    def reward(self, task: Task, response: int) -> float:
+        """P(x_t | y, s_t); nothing but a sentence of the templates has a positive one."""
+        shape = _shape(task.context, response)
+        of = self._probabilities.get(str(task.instruction), {})
+        return of.get((shape.type, shape.colour), 0.0)
+
+    def best(self, task: Task) -> float:
+        """The largest P(x_t | y, s_t)."""
+        return max(self.reward(task, y) for y in range(len(task.context.shapes)))
+
+
+def _shape(scene: Scene, response: int) -> Shape:
+    if not 0 <= response < len(scene.shapes):
+        raise SettingError(
+            f"A response is a whole number from 0 to {len(scene.shapes) - 1}, not {response!r}."
+        )
+    return scene.shapes[response]
+
+
+class _Features:
+    """The features of scenes; those of the same scene are worked out once."""
+
+    def __init__(self, encode: Encoder, gallery: Gallery) -> None:
+        self._encode = encode
+        self._of_object: dict[Shape, Array] = {}
+        if gallery.variant == "canon":  # one picture an object: all of them beforehand
+            shapes = [Shape(*thing) for thing in gallery.objects]
+            rows = encode(Scene(tuple(shapes)).pictures())
+            self._of_object = dict(zip(shapes, rows, strict=True))
+        self._drawn = lru_cache(REMEMBERED_SCENES)(self._encoded)
+
+    def __call__(self, scene: Scene) -> Array:
+        if self._of_object:
+            return np.array([self._of_object[shape] for shape in scene.shapes])
+        return self._drawn(scene)
+
+    def _encoded(self, scene: Scene) -> Array:
+        return self._encode(scene.pictures())
+
+
+def _features_of_scenes(encoder: EncoderSpec | Any, gallery: Gallery) -> _Features:
+    """The features under an encoder: a spec's are shared by all runs of a process."""
+    if isinstance(encoder, EncoderSpec):
+        return _features_under_spec(encoder, gallery)
+    return _Features(encoder_from(encoder, gallery), gallery)
+
+
+@lru_cache(8)
+def _features_under_spec(encoder: EncoderSpec, gallery: Gallery) -> _Features:
+    return _Features(encoder_from(encoder, gallery), gallery)
