@@ -5,8 +5,9 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 
 .PHONY: paper test lint docs bench clean
 
-paper: .venv/core  ## the paper's experiments, on all cores; resumes where it was stopped
+paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it was stopped
 	$(BIN)/tellback paper synthetic
+	$(BIN)/tellback paper images
 
 test: lint  ## linters, types, layers, documentation and all tests
 	$(BIN)/python -m pytest -n 2
@@ -36,6 +37,10 @@ clean:
 	$(PIP) -e .
 	@touch $@
 
+.venv/vision: .venv/core
+	$(PIP) -e '.[vision]'
+	@touch $@
+
 .venv/test: .venv/core
-	$(PIP) -e '.[torch,test,docs]'
+	$(PIP) -e '.[torch,vision,test,docs]'
 	@touch $@

@@ -49,19 +49,21 @@ def main() -> None:
 
 @app.command("list")
 def list_() -> None:
-    """List the worlds, agents and models there are, with their settings."""
+    """List the worlds, agents, models and encoders there are, with their settings."""
     from rich.table import Table
 
     from tellback.agents import AgentSpec
+    from tellback.encoders import EncoderSpec
     from tellback.models import ModelSpec
     from tellback.specs import known_kinds
     from tellback.worlds import WorldSpec
 
     table = Table("role", "name", "settings and their defaults", "what it is")
-    for base in (WorldSpec, AgentSpec, ModelSpec):
+    for base in (WorldSpec, AgentSpec, ModelSpec, EncoderSpec):
         for kind, spec in known_kinds(base).items():
             defaults = spec()
-            settings = ", ".join(f"{name}={getattr(defaults, name)}" for name in spec.settings())
+            values = {name: getattr(defaults, name) for name in spec.settings()}
+            settings = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
             what = (spec.__doc__ or "").strip().split("\n")[0]
             table.add_row(base.role, kind, settings, what)
         table.add_section()
@@ -85,8 +87,8 @@ def run(
         list[str] | None,
         typer.Option(
             "--set",
-            help="A setting as name=value, for whatever has one of that name; "
-            "or loril.k=0.1, synthetic.rank=5 for one of them. May be given repeatedly.",
+            help="A setting as name=value, for whatever has one of that name; or loril.k=0.1, "
+            "synthetic.rank=5, sentence.hidden=32, encoder=thumbnail. May be given repeatedly.",
         ),
     ] = None,
     figure: Annotated[
@@ -212,6 +214,15 @@ def check(
     _console().print(str(report), markup=False, highlight=False)
     if not report:
         raise typer.Exit(1)
+
+
+def _shown(value: Any) -> str:
+    """A setting's value, as short as can be."""
+    from tellback.specs import Spec
+
+    if isinstance(value, Spec):
+        return value.kind
+    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _margin(ours: Any, theirs: Any) -> str:

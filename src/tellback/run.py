@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     import polars
 
 PROGRESS_EVERY = 1000
+"""Rounds after which progress is reported, or sooner where rounds are slow."""
+
+CLOCK_EVERY = 10
+PROGRESS_SECONDS = 0.25
 
 NOTHING_TOLD = -1
 """Stands for a missing description in a column of whole numbers."""
@@ -162,7 +167,7 @@ class Recorder:
         propensities = _writable(self._propensities)
         instructions, responses = _writable(self._instructions), _writable(self._responses)
         descriptions = _writable(self._descriptions)
-        reported = done = 0
+        reported, done, noted = 0, 0, monotonic()
         for i, (_, task, choice, description, reward, regret) in enumerate(chain([first], rounds)):
             regrets[i] = regret
             rewards[i] = reward
@@ -176,9 +181,11 @@ class Recorder:
             if description is not None:
                 descriptions[i] = description
             done = i + 1
-            if progress is not None and not done % PROGRESS_EVERY:
-                progress(PROGRESS_EVERY)
-                reported = done
+            if progress is not None and not done % CLOCK_EVERY:
+                now = monotonic()
+                if not done % PROGRESS_EVERY or now - noted > PROGRESS_SECONDS:
+                    progress(done - reported)
+                    reported, noted = done, now
         if progress is not None and done > reported:
             progress(done - reported)
 

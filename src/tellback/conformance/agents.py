@@ -12,10 +12,12 @@ import numpy as np
 
 from tellback.conformance.report import Check
 from tellback.conformance.simulated import sample_tasks, simulated
+from tellback.encoders import Thumbnail
+from tellback.errors import SettingError
 from tellback.protocol import play
-from tellback.roles import AgentSpec, Choice, Task, missing
+from tellback.roles import AgentSpec, Choice, Task, WorldSpec, missing
 from tellback.streams import Streams
-from tellback.worlds import Synthetic
+from tellback.worlds import Images, Synthetic
 
 TRIAL_ROUNDS = 60
 LAST_ROUND = 80
@@ -23,15 +25,15 @@ LAST_ROUND = 80
 
 def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[str, Check]]:
     """The promises of an agent, to be tried in a given world or in two small ones."""
-    same = Synthetic(instructions=7, responses=4, rank=3)
-    fresh = Synthetic(instructions=7, responses=4, rank=3, contexts="fresh")
     if world is None:
-        yield "it plays where responses stay the same", partial(_plays_in, same, make)
-        yield "it plays where responses change every round", partial(_plays_in, fresh, make)
+        same, fresh = _trial_worlds(make())
+        yield "it plays where pictures or responses stay the same", partial(_plays_in, same, make)
+        yield "it plays where they change every round", partial(_plays_in, fresh, make)
     else:
+        same = world
         yield "it plays in the given world", partial(_plays_in, world, make)
     begun: list[_AgentTrial] = []
-    yield "it can be made anew", partial(_begin, begun, same if world is None else world, make)
+    yield "it can be made anew", partial(_begin, begun, same, make)
     if not begun:
         return
     trial = begun[0]
@@ -43,6 +45,18 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
     if not missing(trial.agent, _Restorable):
         yield "its state is arrays and numbers", trial.state_is_plain
         yield "restored from its state, it goes on as before", trial.restores
+
+
+def _trial_worlds(agent: Any) -> tuple[WorldSpec, WorldSpec]:
+    """Two small worlds: with a table of instructions, or in words if the agent takes no other."""
+    tables = Synthetic(instructions=7, responses=4, rank=3)
+    in_words = Images(responses=4, colours=("red", "blue", "grey"), encoder=Thumbnail(cells=2))
+    if isinstance(agent, AgentSpec):
+        try:
+            agent.begin(tables.facts, Streams(2).birth("agent"))
+        except SettingError:
+            return in_words, in_words.with_settings({"variant": "jitter"})
+    return tables, tables.with_settings({"contexts": "fresh"})
 
 
 def _begin(begun: list[_AgentTrial], world: Any, make: Callable[[], Any]) -> str:

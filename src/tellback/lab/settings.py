@@ -8,10 +8,14 @@ from typing import Any
 
 from tellback.agents import AgentSpec
 from tellback.conformance.imported import imported
+from tellback.encoders import EncoderSpec
 from tellback.errors import SettingError, unknown_name
 from tellback.models import ModelSpec
 from tellback.specs import Spec, spec_named
 from tellback.worlds import WorldSpec
+
+PARTS: dict[str, type[Spec]] = {"model": ModelSpec, "encoder": EncoderSpec}
+"""Settings that are themselves specs, named on the command line by their kind."""
 
 
 def specs_with_settings(
@@ -21,22 +25,64 @@ def specs_with_settings(
 
     A name is a kind, or ``module:name`` for a spec of one's own. A setting ``name=value``
     goes to everything that has one of that name, and ``kind.name=value`` to that kind
-    alone; one that nothing has is an error.
+    alone. Models and encoders, which are parts of agents and worlds, are reached by their
+    kind, or by a name that no world or agent and only one kind of part has. One that
+    nothing has is an error.
     """
+    parsed = [_parsed(setting) for setting in settings]
     world_spec: WorldSpec = _named(WorldSpec, world)
     agent_specs: list[AgentSpec] = [_named(AgentSpec, name) for name in agents]
-    given: list[Spec] = [world_spec, *agent_specs]
+    given = [world_spec, *agent_specs]
+    # All of a spec's at once: some settings are valid only together.
     changes: list[dict[str, Any]] = [{} for _ in given]
-    for kind, name, value in map(_parsed, settings):
+    later = []
+    for kind, name, value in parsed:
         takers = [i for i, s in enumerate(given) if name in s.settings() and kind in ("", s.kind)]
-        if not takers:
-            raise _nothing_has(kind, name, given)
         for i in takers:
             changes[i][name] = value
-    # All at once: some settings are valid only together.
+        if not takers:
+            later.append((kind, name, value))
     world_spec = world_spec.with_settings(changes[0])
     changed = [s.with_settings(c) for s, c in zip(agent_specs, changes[1:], strict=True)]
+    if later:
+        world_spec, changed = _with_part_settings(world_spec, changed, later)
     return world_spec, list(dict.fromkeys(changed))
+
+
+def _with_part_settings(
+    world: WorldSpec, agents: list[AgentSpec], settings: list[tuple[str, str, Any]]
+) -> tuple[WorldSpec, list[AgentSpec]]:
+    """Change models and encoders, those included that an agent would choose by itself."""
+    settled = [agent.settled(world.facts) for agent in agents]
+    kinds = {part.kind: part for spec in (world, *settled) for part in _parts(spec).values()}
+    changes: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
+    for kind, name, value in settings:
+        takers = [k for k, part in kinds.items() if name in part.settings() and kind in ("", k)]
+        if not takers:
+            raise _nothing_has(kind, name, [world, *settled, *kinds.values()])
+        if len(takers) > 1:
+            ways = " or ".join(f"{taker}.{name}" for taker in takers)
+            raise SettingError(f"Which {name} is meant? Write {ways}.")
+        changes[takers[0]][name] = value
+    new_agents = [
+        agent.with_settings(_changed_parts(whole, changes))
+        for agent, whole in zip(agents, settled, strict=True)
+    ]
+    return world.with_settings(_changed_parts(world, changes)), new_agents
+
+
+def _parts(spec: Spec) -> dict[str, Spec]:
+    """The settings of a spec that are themselves specs."""
+    values = {name: getattr(spec, name) for name in spec.settings()}
+    return {name: value for name, value in values.items() if isinstance(value, Spec)}
+
+
+def _changed_parts(spec: Spec, changes: dict[str, dict[str, Any]]) -> dict[str, Spec]:
+    return {
+        name: part.with_settings(changes[part.kind])
+        for name, part in _parts(spec).items()
+        if changes[part.kind]
+    }
 
 
 def _named(base: type[Spec], name: str) -> Any:
@@ -57,8 +103,8 @@ def _parsed(setting: str) -> tuple[str, str, Any]:
     if not equals or not left.strip():
         raise SettingError(f"A setting is written name=value, not {setting!r}.")
     kind, _, name = left.strip().rpartition(".")
-    if name == "model":
-        return kind, name, _named(ModelSpec, text.strip())
+    if name in PARTS:
+        return kind, name, _named(PARTS[name], text.strip())
     try:
         value = tomllib.loads(f"value = {text.splitlines()[0]}")["value"]
     except (tomllib.TOMLDecodeError, IndexError):
@@ -68,6 +114,8 @@ def _parsed(setting: str) -> tuple[str, str, Any]:
 
 def _nothing_has(kind: str, name: str, given: list[Spec]) -> Exception:
     if kind and kind not in {spec.kind for spec in given}:
-        return unknown_name("world or agent in this run named", kind, {s.kind for s in given})
+        return unknown_name(
+            "world, agent or part of one in this run named", kind, {s.kind for s in given}
+        )
     among = [spec for spec in given if kind in ("", spec.kind)]
     return unknown_name("setting", name, {n for spec in among for n in spec.settings()})
