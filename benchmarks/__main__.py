@@ -3,8 +3,9 @@
 import sys
 
 from benchmarks.flatness import flatness
+from benchmarks.sentences import sentences
 from benchmarks.speed import speed
 
 if __name__ == "__main__":
-    results = [flatness(), speed()]
+    results = [flatness(), speed(), sentences()]
     sys.exit(0 if all(results) else 1)
