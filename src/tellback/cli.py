@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -183,20 +183,14 @@ def images(
     studies = experiment.studies(scale, full)
     store, folder = Store(results / "runs"), results / "images"
     demand_writable(folder)
-    worlds = _with_trained_encoders(experiment.worlds(scale, full).values())
-    pictures = [
-        *sheets.contact_sheet(worlds[0], folder / "objects"),
-        *sheets.reconstructions(worlds, folder / "reconstructions"),
-    ]
     found = _execute(studies, store, workers)
-    loril, study = found[0].tuned("LORIL"), found[0].study
-    pictures += sheets.storyboard(worlds[0], loril, study.rounds, study.reported[0], folder)
     files = write_report(found, [panel(one) for one in found], experiment.TITLE, folder)
     _print_claims(found, experiment.CLAIMED)
+    files += sheets.draw(found[0], list(experiment.worlds(scale, full).values()), folder)
     if full:
         (helps,) = _execute([experiment.what_helps(scale)], store, workers)
         _console().print(_paired_table(helps, experiment.BASE))
-    _print_written([*pictures, *files])
+    _print_written(files)
 
 
 @app.command()
@@ -259,12 +253,21 @@ def _execute(studies: list[Any], store: Any, workers: int | None = None) -> list
     runs = sum(map(len, studies))
     rounds = sum(len(study) * study.rounds for study in studies)
     try:
-        with _progress(console, f"{runs:,} runs, rounds", rounds) as progress:
-            together = [run for study in studies for run in study.runs()]
-            _report_failures(execute(together, store, workers=workers, progress=progress))
+        with _progress(console) as show:
+            done = 0
+
+            def count(some: int) -> None:
+                nonlocal done
+                done += some
+                show(f"{runs:,} runs, rounds", done, rounds)
+
+            def run_all(some: list[Any]) -> None:
+                failures = execute(some, store, workers=workers, progress=count, preparing=show)
+                _report_failures(failures)
+
+            run_all([run for study in studies for run in study.runs()])
             found = [Results(study, store) for study in studies]
-            chosen = [run for one in found for run in one.chosen_runs()]
-            _report_failures(execute(chosen, store, workers=workers, progress=progress))
+            run_all([run for one in found for run in one.chosen_runs()])
     except KeyboardInterrupt:
         console.print("Stopped. What is finished is kept; the same command goes on from there.")
         raise typer.Exit(130) from None
@@ -282,39 +285,29 @@ def _report_failures(failures: list[Any]) -> None:
     raise typer.Exit(1)
 
 
-def _with_trained_encoders(worlds: Iterable[Any]) -> list[Any]:
-    """Train the autoencoders of worlds, or find them trained; returns one world for each."""
-    console = _console(stderr=True)
-    one_each = {world.variant: world for world in reversed(list(worlds))}
-    for variant, world in one_each.items():
-        name = f"autoencoder for {variant}, steps"
-        try:
-            with _progress(console, name, world.encoder.steps) as progress:
-                world.encoder.begin(world.gallery, progress)
-        except KeyboardInterrupt:
-            console.print("Stopped while an autoencoder was trained; nothing of it is kept.")
-            raise typer.Exit(130) from None
-    return list(one_each.values())[::-1]
-
-
 @contextmanager
-def _progress(console: Any, what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A live bar in a terminal; elsewhere, as in a log file, a line for every tenth."""
+def _progress(console: Any) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows how much of what is done: live bars in a terminal, in a log a line for every tenth."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     if console.is_terminal:
         columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=console) as bar:
-            task = bar.add_task(what, total=total)
-            yield lambda some: bar.advance(task, some)
-        return
-    done = 0
+        with Progress(*columns, console=console) as bars:
+            tasks: dict[str, Any] = {}
 
-    def note(some: int) -> None:
-        nonlocal done
-        before, done = done, done + some
-        if done * 10 // total > before * 10 // total:
+            def draw(what: str, done: int, total: int) -> None:
+                if what not in tasks:
+                    tasks[what] = bars.add_task(what, total=total)
+                bars.update(tasks[what], completed=done)
+
+            yield draw
+        return
+    tenths: dict[str, int] = {}
+
+    def note(what: str, done: int, total: int) -> None:
+        if done * 10 // total > tenths.get(what, 0):
             console.print(f"{what}: {done:,} of {total:,}")
+        tenths[what] = done * 10 // total
 
     yield note
 

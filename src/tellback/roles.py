@@ -6,7 +6,7 @@ referee of a simulation holds: nothing that an agent receives refers to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -21,6 +21,9 @@ Instruction = int | str
 
 new_tuple: Any = tuple.__new__
 """Makes a named tuple in half the time of its own constructor, for what is made every round."""
+
+Preparing = Callable[[str, int, int], object]
+"""Told what is being prepared, how much of it is done, and of how much."""
 
 State = Mapping[str, AnyArray | int | float]
 """What an agent has learned, in arrays and numbers only."""
@@ -251,6 +254,9 @@ class WorldSpec(Spec):
     def facts(self) -> Facts:
         """What agents will be told, which follows from the settings."""
         raise NotImplementedError
+
+    def prepare(self, progress: Preparing | None = None) -> None:
+        """Do once what all runs in this world share, if there is anything, and keep it."""
 
     def begin(self, rng: np.random.Generator) -> Simulation:
         """Bring the world to life, drawing what it must from ``rng``."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar, Self, TypeVar
 
 from tellback.errors import SettingError, unknown_name
@@ -66,13 +66,25 @@ class Spec:
         """The kind and its settings, for tables: ``loril k=0.1 lam=1.0 ties=random``."""
         return " ".join([self.kind, *self._shown_settings()])
 
+    def brief(self) -> str:
+        """The kind and the settings that are not as by default: ``sentence hidden=32``."""
+        usual = {
+            field.name: field.default_factory()
+            if field.default_factory is not MISSING
+            else field.default
+            for field in fields(self)
+        }
+        values = {name: getattr(self, name) for name in self.settings()}
+        own = [f"{name}={value}" for name, value in values.items() if value != usual[name]]
+        return " ".join([self.kind, *own])
+
     def _shown_settings(self) -> Iterator[str]:
         # Settings that all specs of a role share come last: they tell them apart least.
         own_first = sorted(fields(self), key=lambda field: bool(field.kw_only))
         for field in own_first:
             value = getattr(self, field.name)
             if isinstance(value, Spec):
-                value = f"({value.label()})"
+                value = f"({value.brief()})"
             elif isinstance(value, tuple):
                 value = f"<{len(value)} values>"
             if value is not None:

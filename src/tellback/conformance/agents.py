@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,7 @@ LAST_ROUND = 80
 def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[str, Check]]:
     """The promises of an agent, to be tried in a given world or in two small ones."""
     if world is None:
-        same, fresh = _trial_worlds(make())
+        same, fresh = _trial_worlds(make)
         yield "it plays where pictures or responses stay the same", partial(_plays_in, same, make)
         yield "it plays where they change every round", partial(_plays_in, fresh, make)
     else:
@@ -47,16 +48,23 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
         yield "restored from its state, it goes on as before", trial.restores
 
 
-def _trial_worlds(agent: Any) -> tuple[WorldSpec, WorldSpec]:
+def _trial_worlds(make: Callable[[], Any]) -> tuple[WorldSpec, WorldSpec]:
     """Two small worlds: with a table of instructions, or in words if the agent takes no other."""
     tables = Synthetic(instructions=7, responses=4, rank=3)
     in_words = Images(responses=4, colours=("red", "blue", "grey"), encoder=Thumbnail(cells=2))
-    if isinstance(agent, AgentSpec):
-        try:
-            agent.begin(tables.facts, Streams(2).birth("agent"))
-        except SettingError:
+    with suppress(Exception):  # what else is wrong with it, the trials will tell
+        agent = make()
+        if isinstance(agent, AgentSpec) and not _fits(agent, tables) and _fits(agent, in_words):
             return in_words, in_words.with_settings({"variant": "jitter"})
     return tables, tables.with_settings({"contexts": "fresh"})
+
+
+def _fits(agent: AgentSpec, world: WorldSpec) -> bool:
+    try:
+        agent.begin(world.facts, Streams(2).birth("agent"))
+    except SettingError:
+        return False
+    return True
 
 
 def _begin(begun: list[_AgentTrial], world: Any, make: Callable[[], Any]) -> str:

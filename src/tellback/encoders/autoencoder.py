@@ -19,6 +19,7 @@ from tellback.encoders.encoder import EncoderSpec, Gallery, Pictures, as_tensor
 from tellback.encoders.kept import Kept
 from tellback.errors import SettingError, one_of, real, whole
 from tellback.extras import from_extra
+from tellback.roles import Preparing
 
 CHANNELS, PLACES = 16, 4
 SUMMED_OVER = ("channels", "places")
@@ -74,10 +75,15 @@ class Autoencoder(EncoderSpec):
         """16 by either reading."""
         return CHANNELS if self.summed_over == "places" else PLACES**2
 
-    def begin(
-        self, gallery: Gallery, progress: Callable[[int], object] | None = None
-    ) -> TrainedAutoencoder:
+    def begin(self, gallery: Gallery) -> TrainedAutoencoder:
         """Train the autoencoder, or take one from the cache that was trained just so."""
+        return TrainedAutoencoder(self._trained(gallery), self.summed_over)
+
+    def prepare(self, gallery: Gallery, progress: Preparing | None = None) -> None:
+        """Train the autoencoder unless there is one in the cache."""
+        self._trained(gallery, progress)
+
+    def _trained(self, gallery: Gallery, progress: Preparing | None = None) -> Any:
         torch = from_extra("vision", "torch", "The autoencoder")
         # Both readings share the training: how the map is summed does not matter to it.
         trained_as = self.with_settings({"summed_over": "channels"}).to_data()
@@ -91,15 +97,15 @@ class Autoencoder(EncoderSpec):
             else:
                 network.load_state_dict(weights)
         network.eval()
-        return TrainedAutoencoder(network, self.summed_over)
+        return network
 
     def _train(
-        self, torch: Any, network: Any, gallery: Gallery, progress: Callable[[int], object] | None
+        self, torch: Any, network: Any, gallery: Gallery, progress: Preparing | None
     ) -> None:
         rng = np.random.default_rng(self.seed)
         offline = _checked(gallery.draw(self.pictures, rng))
         adam = torch.optim.Adam(network.parameters(), lr=self.learning_rate)
-        for _ in range(self.steps):
+        for step in range(self.steps):
             shown = as_tensor(offline[rng.integers(len(offline), size=self.batch)])
             loss = torch.nn.functional.mse_loss(network(shown), shown)
             adam.zero_grad()
@@ -107,7 +113,7 @@ class Autoencoder(EncoderSpec):
             torch.nn.utils.clip_grad_norm_(network.parameters(), self.clip)
             adam.step()
             if progress is not None:
-                progress(1)
+                progress("training an autoencoder, steps", step + 1, self.steps)
 
 
 class TrainedAutoencoder:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tellback.arrays import Array
 from tellback.errors import SettingError
+from tellback.roles import Preparing
 from tellback.specs import Data, Spec
 
 Pictures = NDArray[np.uint8]
@@ -46,6 +47,9 @@ class EncoderSpec(Spec):
     def begin(self, gallery: Gallery) -> Encoder:
         """Bring the encoder to life, training it on the gallery if it must be."""
         raise NotImplementedError
+
+    def prepare(self, gallery: Gallery, progress: Preparing | None = None) -> None:
+        """Do once what ``begin`` would find done, if there is anything."""
 
 
 def encoder_from(thing: EncoderSpec | Encoder | Any, gallery: Gallery) -> Encoder:

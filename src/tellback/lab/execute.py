@@ -21,6 +21,7 @@ from tellback.errors import TellbackError, whole
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec
 from tellback.protocol import play
+from tellback.roles import Preparing
 
 POLL_SECONDS = 0.1
 IN_FLIGHT = 3  # runs handed over for each worker: enough to keep it busy
@@ -45,6 +46,7 @@ def execute(
     *,
     workers: int | None = None,
     progress: Callable[[int], object] | None = None,
+    preparing: Preparing | None = None,
 ) -> list[Failure]:
     """Compute the runs that the store does not have yet.
 
@@ -58,6 +60,8 @@ def execute(
         How many processes; by default one for each core.
     progress : callable, optional
         Called with the number of rounds done since its last call, those found done first.
+    preparing : callable, optional
+        Told how far a world's preparation is, such as the training of an encoder.
 
     Returns
     -------
@@ -80,6 +84,8 @@ def execute(
             todo.append(run)
     if not todo:
         return []
+    for world in dict.fromkeys(run.world for run in todo):
+        world.prepare(preparing)  # once, here, and not in every worker
     context = multiprocessing.get_context("spawn")
     counter, stopping = context.Value("q", 0), context.Event()
     pool = ProcessPoolExecutor(

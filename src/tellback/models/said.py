@@ -32,19 +32,23 @@ class Said:
         self._sentences = _Growing(np.int64, 1)
         self._lengths = _Growing(np.int64)
 
-    def add(self, features: Array, sentence: list[int]) -> None:
-        """Take in one description."""
-        if features.shape != (self._dim,) or not np.isfinite(features).all():
+    def checked(self, features: Array) -> Floats:
+        """The features in single precision, if they are as many as there should be."""
+        given = np.asarray(features)
+        if given.shape != (self._dim,) or not np.isfinite(given).all():
             raise SettingError(
                 f"features must be {self._dim} finite real numbers, not {features!r}."
             )
-        row = np.asarray(features, dtype=np.float32) + np.float32(0)  # -0.0 equals 0.0
+        return given.astype(np.float32) + np.float32(0)  # -0.0 equals 0.0
+
+    def add(self, features: Floats, sentence: list[int]) -> None:
+        """Take in one description of features that were checked."""
         which = self._known_sentence(sentence)
-        key = (which, row.tobytes())
+        key = (which, features.tobytes())
         entry = self._entry.get(key)
         if entry is None:
             entry = self._entry[key] = len(self._entry)
-            self._features.append(row)
+            self._features.append(features)
             self._entry_sentences.append(which)
         self._described.append(entry)
 
@@ -107,7 +111,7 @@ class Said:
             raise SettingError(f"The saved history does not fit features of size {dim}.")
         said = cls(dim)
         for row, which in zip(features, of.tolist(), strict=True):
-            said.add(row, sentences[which, : lengths[which]].tolist())
+            said.add(said.checked(row), sentences[which, : lengths[which]].tolist())
         if len(said._entry) != len(of) or not np.array_equal(said.entry_sentences, of):
             raise SettingError("The saved history has an entry twice, or out of order.")
         said._described = _Growing(np.int64)

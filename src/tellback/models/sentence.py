@@ -143,7 +143,8 @@ class SentenceModel:
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Take in the description, then train on batches of the whole history."""
-        self._said.add(features, self._vocabulary.learn(checked_sentence(description)))
+        row, sentence = self._said.checked(features), checked_sentence(description)
+        self._said.add(row, self._vocabulary.learn(sentence))
         self._make_room()
         self.train(self._spec.steps)
 

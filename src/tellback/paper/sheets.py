@@ -13,6 +13,7 @@ import numpy as np
 from tellback.agents import ModelAgent
 from tellback.encoders import Autoencoder, Pictures
 from tellback.lab.figures import new_figure, save_figure, styled
+from tellback.lab.results import Results
 from tellback.models.sentence import SentenceModel
 from tellback.protocol import rounds
 from tellback.roles import AgentSpec, Round
@@ -23,6 +24,17 @@ from tellback.worlds.pictures import VARIANTS, Shape
 GOOD, BAD = "#009e73", "#d55e00"
 MOMENTS = (10, 100)  # rounds after which the model is heard, beside the end
 SHOWN = 4  # rounds early and late
+
+
+def draw(found: Results, worlds: Sequence[Images], folder: Path) -> list[Path]:
+    """All sheets: of the worlds, and of the run of the tuned LORIL on the first reported seed."""
+    one_each = {world.variant: world for world in worlds}
+    world, loril, study = worlds[0], found.tuned("LORIL"), found.study
+    return [
+        *contact_sheet(world, folder / "objects"),
+        *reconstructions(list(one_each.values()), folder / "reconstructions"),
+        *storyboard(world, loril, study.rounds, study.reported[0], folder),
+    ]
 
 
 def contact_sheet(world: Images, path: Path) -> list[Path]:

@@ -18,7 +18,7 @@ from tellback.encoders.autoencoder import Autoencoder
 from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, encoder_from
 from tellback.errors import SettingError, whole
 from tellback.responses import Listed
-from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec
+from tellback.roles import Exchange, Facts, Preparing, Simulation, Task, WorldSpec
 from tellback.specs import Data
 from tellback.worlds.pictures import COLOURS, INSIDE, Gallery, Shape
 from tellback.worlds.sentences import TEMPLATES, probabilities, sentences
@@ -106,6 +106,11 @@ class Images(WorldSpec):
             )
         return super().to_data()
 
+    def prepare(self, progress: Preparing | None = None) -> None:
+        """Train the encoder, if it is one that is trained."""
+        if isinstance(self.encoder, EncoderSpec):
+            self.encoder.prepare(self.gallery, progress)
+
     def begin(self, rng: np.random.Generator) -> Simulation:
         """Bring the encoder to life, training it first if that was never done."""
         features = _features_of_scenes(self.encoder, self.gallery)
@@ -190,7 +195,9 @@ class _Features:
         return self._drawn(scene)
 
     def _encoded(self, scene: Scene) -> Array:
-        return self._encode(scene.pictures())
+        features = self._encode(scene.pictures())
+        features.flags.writeable = False  # given to whoever asks again
+        return features
 
 
 def _features_of_scenes(encoder: EncoderSpec | Any, gallery: Gallery) -> _Features:
