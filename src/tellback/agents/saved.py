@@ -79,10 +79,10 @@ def load(path: str | Path, into: Savable | None = None) -> Agent:
     try:
         made: Any = into if into is not None else _made(header)
         made.restore(state)
-    except _DAMAGE as error:
-        raise TellbackError(f"{path} does not hold a state for this agent: {error!r}") from error
     except TellbackError as error:
         raise TellbackError(f"{path}: {error}") from error
+    except _DAMAGE as error:
+        raise TellbackError(f"{path} does not hold a state for this agent: {error!r}") from error
     agent: Agent = made
     return agent
 

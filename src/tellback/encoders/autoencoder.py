@@ -92,6 +92,7 @@ class Autoencoder(EncoderSpec):
             network = _network(torch.nn)
             weights = kept.load(network.state_dict())
             if weights is None:
+                kept.demand_place()
                 self._train(torch, network, gallery, progress)
                 kept.save(network.state_dict())
             else:
@@ -137,7 +138,7 @@ class TrainedAutoencoder:
     def _in_parts(self, pictures: Pictures, turn: Callable[[Any], Any]) -> Array:
         import torch
 
-        _checked(pictures)
+        pictures = _checked(pictures)
         with _alone(torch), torch.no_grad():
             parts = [
                 turn(as_tensor(pictures[i : i + AT_ONCE])).numpy()
@@ -195,9 +196,10 @@ def _alone(torch: Any, seed: int | None = None) -> Iterator[None]:
 
 
 def _checked(pictures: Pictures) -> Pictures:
-    if pictures.dtype != np.uint8 or pictures.shape[1:] != (SIDE, SIDE, 3):
+    given = np.asarray(pictures)
+    if given.dtype != np.uint8 or given.shape[1:] != (SIDE, SIDE, 3) or not len(given):
         raise SettingError(
             f"The autoencoder needs pictures of {SIDE} x {SIDE} x 3 bytes, "
-            f"not {pictures.dtype} of shape {pictures.shape}."
+            f"not {given.dtype} of shape {given.shape}."
         )
-    return pictures
+    return given

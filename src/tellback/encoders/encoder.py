@@ -60,36 +60,45 @@ def encoder_from(thing: EncoderSpec | Encoder | Any, gallery: Gallery) -> Encode
     back is flattened to a row a picture.
     """
     if isinstance(thing, EncoderSpec):
-        return _Checked(thing.begin(gallery), thing.kind)
-    name = type(thing).__name__
-    if hasattr(thing, "named_parameters") and hasattr(thing, "eval"):  # without importing torch
-        return _Checked(_Module(thing), name)
+        return _Checked(thing.begin(gallery), thing.kind, thing.dim)
     if not callable(thing) or isinstance(thing, type):
         raise SettingError(
             "encoder must be the spec of an encoder, a torch module or a function of "
             f"pictures, not {thing!r}."
         )
-    return _Checked(thing, getattr(thing, "__name__", name))
+    name = getattr(thing, "__name__", type(thing).__name__)
+    is_module = hasattr(thing, "named_parameters") and hasattr(thing, "eval")  # without torch
+    return _Checked(_Module(thing) if is_module else thing, name)
 
 
 class _Checked:
     """An encoder of whose output every number was looked at."""
 
-    def __init__(self, encode: Encoder, name: str) -> None:
+    def __init__(self, encode: Encoder, name: str, dim: int | None = None) -> None:
         self._encode = encode
         self._name = name
+        self._dim = dim
 
     def __call__(self, pictures: Pictures) -> Array:
-        given = np.asarray(self._encode(pictures))
+        said = self._encode(pictures)
+        try:
+            given = np.asarray(said)
+        except (ValueError, TypeError, RuntimeError) as error:
+            raise self._refusal(f"something else: {error}") from error
         if given.dtype.kind not in "biuf" or given.ndim < 2 or len(given) != len(pictures):
-            raise SettingError(
-                f"Encoder {self._name} must give a row of numbers for each of {len(pictures)} "
-                f"pictures, not {given.dtype} of shape {given.shape}."
-            )
+            raise self._refusal(f"{given.dtype} of shape {given.shape}", len(pictures))
         features = given.reshape(len(given), -1).astype(np.float64)
+        if self._dim is not None and features.shape[1] != self._dim:
+            raise self._refusal(f"{features.shape[1]} numbers a picture, where it says {self._dim}")
         if not features.size or not np.isfinite(features).all():
             raise SettingError(f"Encoder {self._name} gave features that are not all numbers.")
         return features
+
+    def _refusal(self, got: str, pictures: int | None = None) -> SettingError:
+        each = f"each of {pictures} pictures" if pictures is not None else "each picture"
+        return SettingError(
+            f"Encoder {self._name} must give a row of numbers for {each}, not {got}."
+        )
 
 
 class _Module:
@@ -101,13 +110,14 @@ class _Module:
     def __call__(self, pictures: Pictures) -> Array:
         import torch
 
-        was_training = self._module.training
+        were_training = [part for part in self._module.modules() if part.training]
         self._module.eval()
         try:
             with torch.no_grad():
                 features: Array = self._module(as_tensor(pictures)).numpy()
         finally:
-            self._module.train(was_training)
+            for part in were_training:
+                part.training = True
         return features
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tellback.errors import TellbackError
 from tellback.extras import from_extra
-from tellback.files import written_whole
+from tellback.files import demand_writable, written_whole
 from tellback.folders import user_cache
 from tellback.specs import Data
 
@@ -51,22 +51,26 @@ class Kept:
         fits = shapes == {name: tensor.shape for name, tensor in weights.items()}
         return weights if fits and digest == _digest(weights) else None
 
+    def demand_place(self) -> None:
+        """Find out before the training whether its result can be kept."""
+        try:
+            demand_writable(self.path.parent)
+        except TellbackError as error:
+            raise TellbackError(
+                f"{error} A trained encoder is kept there; XDG_CACHE_HOME names another place."
+            ) from error
+
     def save(self, weights: Mapping[str, Any]) -> None:
         """Keep the weights."""
         save_file = from_extra("vision", "safetensors.torch", "Keeping an encoder").save_file
         about = {"made_from": self._made_from, DIGEST: _digest(weights)}
-        try:
-            with written_whole(self.path) as temporary:
-                save_file(dict(weights), temporary, metadata=about)
-        except OSError as error:
-            raise TellbackError(
-                f"The trained encoder cannot be kept in {self.path.parent}: {error}. "
-                "XDG_CACHE_HOME names another place."
-            ) from error
+        with written_whole(self.path) as temporary:
+            save_file(dict(weights), temporary, metadata=about)
 
 
 def _digest(weights: Mapping[str, Any]) -> str:
     content = hashlib.sha256()
     for name in sorted(weights):
-        content.update(name.encode() + weights[name].numpy().tobytes())
+        values = weights[name].numpy()
+        content.update(f"{name} {values.dtype} {values.shape}".encode() + values.tobytes())
     return content.hexdigest()

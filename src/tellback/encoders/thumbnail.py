@@ -8,7 +8,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.encoders.encoder import Encoder, EncoderSpec, Gallery, Pictures
-from tellback.errors import whole
+from tellback.errors import SettingError, whole
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class Thumbnail(EncoderSpec):
         return self._encode
 
     def _encode(self, pictures: Pictures) -> Array:
+        if self.cells > min(pictures.shape[1:3]):
+            raise SettingError(
+                f"cells must be at most {min(pictures.shape[1:3])}, the pixels a side, "
+                f"not {self.cells}."
+            )
         strips = np.array_split(pictures, self.cells, axis=1)
         cells = [cell for strip in strips for cell in np.array_split(strip, self.cells, axis=2)]
         means = [cell.mean(axis=(1, 2)) / 255 for cell in cells]

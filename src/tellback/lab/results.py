@@ -52,12 +52,22 @@ class Results:
 
     def curves(self, agent: AgentSpec) -> Array:
         """Regret over the rounds, a row for each reported seed."""
-        return np.array([self._curves[agent, seed] for seed in self.study.reported])
+        return np.array([self._curve(agent, seed) for seed in self.study.reported])
 
     def final(self, agent: AgentSpec, seeds: Sequence[int] | None = None) -> Array:
         """Final regrets, by default on the reported seeds."""
         chosen = self.study.reported if seeds is None else seeds
-        return np.array([self._curves[agent, seed][-1] for seed in chosen])
+        return np.array([self._curve(agent, seed)[-1] for seed in chosen])
+
+    def _curve(self, agent: AgentSpec, seed: int) -> Array:
+        try:
+            return self._curves[agent, seed]
+        except KeyError:
+            raise SettingError(
+                f"{agent.label()} did not play seed {seed} in study {self.study.name!r}: only "
+                "settings chosen on the tuning seeds play the reported ones, and their results "
+                "are there after complete()."
+            ) from None
 
     def tuned(self, name: str, seeds: Sequence[int] | None = None) -> AgentSpec:
         """The setting of an agent with the lowest mean regret on the tuning seeds.

@@ -91,6 +91,10 @@ class Study:
             settle(self, which, seeds)
         if not self.agents or not self.reported:
             raise SettingError(f"Study {self.name!r} needs an agent and a reported seed.")
+        listed = [agent for settings in self.agents.values() for agent in settings]
+        for agent in listed:
+            if listed.count(agent) > 1:
+                raise SettingError(f"Study {self.name!r} lists {agent.label()} twice.")
         both = sorted(set(self.tuning) & set(self.reported))
         if both:
             raise SettingError(

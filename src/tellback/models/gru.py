@@ -57,11 +57,11 @@ class Weights(NamedTuple):
     word_bias: Floats
 
 
-def shapes(sizes: Sizes) -> Weights:
-    """The shape of every weight; gates in the order reset, update, candidate."""
+def shapes(sizes: Sizes) -> list[tuple[int, ...]]:
+    """The shape of each of the weights; gates in the order reset, update, candidate."""
     vocabulary, embedding, hidden, layers, features = sizes
     gates = 3 * hidden
-    each = [
+    return [
         (vocabulary, embedding),
         (layers * hidden, features),
         (layers * hidden,),
@@ -73,7 +73,6 @@ def shapes(sizes: Sizes) -> Weights:
         (vocabulary, hidden),
         (vocabulary,),
     ]
-    return Weights(*each)  # type: ignore[arg-type]
 
 
 def count(sizes: Sizes) -> int:

@@ -33,13 +33,16 @@ class Said:
         self._lengths = _Growing(np.int64)
 
     def checked(self, features: Array) -> Floats:
-        """The features in single precision, if they are as many as there should be."""
+        """The features in single precision, if they are as many numbers as there should be."""
         given = np.asarray(features)
-        if given.shape != (self._dim,) or not np.isfinite(given).all():
+        with np.errstate(over="ignore"):
+            single = given.astype(np.float32) + np.float32(0)  # -0.0 equals 0.0
+        if given.shape != (self._dim,) or not np.isfinite(single).all():
             raise SettingError(
-                f"features must be {self._dim} finite real numbers, not {features!r}."
+                f"features must be {self._dim} finite real numbers, in single precision too, "
+                f"not {features!r}."
             )
-        return given.astype(np.float32) + np.float32(0)  # -0.0 equals 0.0
+        return single
 
     def add(self, features: Floats, sentence: list[int]) -> None:
         """Take in one description of features that were checked."""
@@ -94,12 +97,13 @@ class Said:
     def restored(cls, state: State, dim: int, vocabulary: int) -> Said:
         """The history that ``state`` gave, if it fits features and vocabulary."""
         described, of, sentences, lengths = (
-            np.asarray(state[name], dtype=np.int64)
+            whole_numbers(state, name)
             for name in ("described", "entry_sentences", "sentences", "lengths")
         )
-        features = np.asarray(state["entry_features"], dtype=np.float64)
+        features = np.asarray(state["entry_features"])
         fits = (
-            features.shape == (len(of), dim)
+            described.ndim == of.ndim == 1
+            and features.shape == (len(of), dim)
             and sentences.ndim == 2
             and lengths.shape == (len(sentences),)
             and _within(lengths, sentences.shape[1] + 1)
@@ -158,6 +162,14 @@ class _Growing:
         lacking = columns - self._room.shape[1]
         if lacking > 0:
             self._room = np.pad(self._room, ((0, 0), (0, lacking)))
+
+
+def whole_numbers(state: State, name: str) -> Indices:
+    """An array of whole numbers out of a state; an error if it is none."""
+    saved = np.asarray(state[name])
+    if saved.dtype.kind not in "iu":
+        raise SettingError(f"The saved {name} must be whole numbers, not {saved.dtype}.")
+    return saved.astype(np.int64)
 
 
 def _within(numbers: Indices, end: int) -> bool:

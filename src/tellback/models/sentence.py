@@ -24,7 +24,7 @@ from tellback.models.gru import (
 from tellback.models.model import ModelSpec, checked_sentence, demand_sentences
 from tellback.models.said import Said
 from tellback.models.training import train
-from tellback.models.words import END, Vocabulary
+from tellback.models.words import BEGIN, END, Vocabulary
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 
@@ -131,11 +131,11 @@ class SentenceModel:
 
     def _log_probabilities(self, columns: Array, rows: list[int]) -> Array:
         sentence: Indices = np.array(rows, dtype=np.int64)
+        with np.errstate(over="ignore"):
+            single = columns.astype(np.float32, order="C")
         parts = [
             log_probabilities(
-                self._weights,
-                np.ascontiguousarray(columns[:, y : y + SCORED_AT_ONCE], dtype=np.float32),
-                sentence,
+                self._weights, np.ascontiguousarray(single[:, y : y + SCORED_AT_ONCE]), sentence
             )
             for y in range(0, columns.shape[1], SCORED_AT_ONCE)
         ]
@@ -189,15 +189,15 @@ class SentenceModel:
     def speak(self, features: Array, rng: np.random.Generator) -> str:
         """Describe a response in the model's own words: a sentence drawn from P-hat(. | y, s).
 
-        A word that the model has room for but was never told is shown as '?'.
+        A word that the model has room for but was never told is shown as '_'.
         """
-        column = np.ascontiguousarray(features, dtype=np.float32).reshape(-1, 1)
+        column = self._said.checked(features).reshape(-1, 1)
         rows: list[int] = []
         while len(rows) < LONGEST:
             chances = next_word(self._weights, column, np.array(rows, dtype=np.int64))
-            drawn = rng.random() * float(chances.sum(dtype=np.float64))
-            word = int(np.searchsorted(np.cumsum(chances, dtype=np.float64), drawn, side="right"))
-            word = min(word, len(chances) - 1)
+            chances[BEGIN] = 0  # no sentence has a beginning in its midst
+            reached = np.cumsum(chances, dtype=np.float64)
+            word = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
             if word == END:
                 break
             rows.append(word)
@@ -233,16 +233,24 @@ class SentenceModel:
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
         vocabulary = Vocabulary.restored(np.asarray(state["words"]))
-        rows = whole("vocabulary", int(state["vocabulary"]), at_least=len(vocabulary))
+        rows = whole("vocabulary", state["vocabulary"], at_least=len(vocabulary))
         sizes = self._sizes._replace(vocabulary=rows)
         said = Said.restored(state, sizes.features, len(vocabulary))
         names = ("weights", "first_moment", "second_moment")
-        saved = [np.array(state[name], dtype=np.float32) for name in names]
-        for name, values in zip(names, saved, strict=True):
-            if values.shape != (count(sizes),) or not np.isfinite(values).all():
-                raise SettingError(f"The saved {name} are not {count(sizes)} finite numbers.")
-        done = whole("steps", int(state["steps"]), at_least=0)
-        key = whole("key", int(state["key"]), at_least=0)
+        saved = [_saved_weights(state, name, count(sizes)) for name in names]
+        if (saved[-1] < 0).any():
+            raise SettingError("The saved second_moment has negative numbers.")
+        done, key = (whole(name, state[name], at_least=0) for name in ("steps", "key"))
+        if max(done, key) >= 2**63:
+            raise SettingError(f"The saved steps {done} or key {key} are too large.")
         self._vocabulary, self._said, self._sizes = vocabulary, said, sizes
         self._done, self._key = done, key
         self._settle(*saved)
+
+
+def _saved_weights(state: State, name: str, size: int) -> Floats:
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.array(state[name]).astype(np.float32)
+    if values.shape != (size,) or not np.isfinite(values).all():
+        raise SettingError(f"The saved {name} must be {size} finite numbers.")
+    return values

@@ -59,20 +59,23 @@ class Vocabulary:
         ]
 
     def spell(self, rows: Sequence[int]) -> str:
-        """The sentence of some rows; a row without a word is shown as '?'."""
-        known = list(self._rows)
-        said = [known[row - _MARKS] if row < len(self) else "?" for row in rows]
-        return re.sub(r" (?=[^\w\s?])", "", " ".join(said))
+        """The sentence of some rows; a row that no word has taken is shown as '_'."""
+        known = ["_", "_", *self._rows]
+        said = " ".join(known[row] if row < len(known) else "_" for row in rows)
+        return re.sub(r" (?=[.,;:!?)\]])|(?<=[(\[]) ", "", said)
 
     def state(self) -> AnyArray:
         """The words in the order of their rows, as bytes."""
-        return np.frombuffer("\n".join(self._rows).encode(), dtype=np.uint8).copy()
+        text = "\n".join(self._rows).encode(errors="surrogatepass")
+        return np.frombuffer(text, dtype=np.uint8).copy()
 
     @classmethod
     def restored(cls, state: AnyArray) -> Vocabulary:
         """The vocabulary that ``state`` gave."""
         try:
-            text = np.asarray(state, dtype=np.uint8).tobytes().decode()
+            if state.dtype != np.uint8 or state.ndim != 1:
+                raise SettingError("The saved vocabulary is not text.")
+            text = state.tobytes().decode(errors="surrogatepass")
         except UnicodeDecodeError as error:
             raise SettingError("The saved vocabulary is not text.") from error
         known = text.split("\n") if text else []

@@ -95,6 +95,8 @@ class Images(WorldSpec):
 
     def features(self, shapes: Sequence[Shape]) -> Array:
         """g of pictures, a row each, as an agent gets it when they are shown together."""
+        if not shapes:
+            raise SettingError("features needs at least one shape.")
         return _features_of_scenes(self.encoder, self.gallery)(Scene(tuple(shapes)))
 
     def to_data(self) -> Data:
@@ -190,7 +192,7 @@ class _Features:
         self._drawn = lru_cache(REMEMBERED_SCENES)(self._encoded)
 
     def __call__(self, scene: Scene) -> Array:
-        if self._of_object:
+        if all(shape in self._of_object for shape in scene.shapes):
             return np.array([self._of_object[shape] for shape in scene.shapes])
         return self._drawn(scene)
 
