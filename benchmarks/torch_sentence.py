@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from tellback.arrays import Array
-from tellback.models import ModelSpec
+from tellback.models import Sentence
 from tellback.models.gru import Weights
 from tellback.models.words import BEGIN, END, Vocabulary
 from tellback.responses import Listed
@@ -24,18 +24,12 @@ IGNORED = -100  # what nn.functional.cross_entropy leaves out
 
 
 @dataclass(frozen=True)
-class TorchSentence(ModelSpec):
-    """The settings of the plain model, those of ``Sentence``."""
+class TorchSentence(Sentence):
+    """The plain model, with the same settings."""
 
-    hidden: int = 10
-    embedding: int = 10
-    layers: int = 2
-    steps: int = 20
-    batch: int = 32
-    learning_rate: float = 0.001
-    vocabulary: int = 34
-
-    def begin(self, facts: Facts, rng: np.random.Generator) -> TorchSentenceModel:
+    def begin(  # type: ignore[override]
+        self, facts: Facts, rng: np.random.Generator
+    ) -> TorchSentenceModel:
         """A network with PyTorch's own first weights."""
         torch.manual_seed(int(rng.integers(2**31)))
         return TorchSentenceModel(self, facts.dim)

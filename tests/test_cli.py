@@ -83,6 +83,17 @@ def test_one_seed_gives_a_result_without_an_interval(tmp_path: Path) -> None:
         ("run synthetic --rounds 0", "rounds must be at least 1, not 0"),
         ("run synthetic --seeds 0", "seeds must be at least 1, not 0"),
         ("run synthetic --set model=mixtur", "Did you mean 'mixture'"),
+        ("run synthetic --set model=sentence", "sentence needs instructions in words"),
+        ("run images --set encoder=thumbnail --set model=mixture", "needs a table of instructions"),
+        ("run images --set variant=jiter", "Did you mean 'jitter'"),
+        ("run images --set responses=33", "responses must be at most 32"),
+        ("run images --set encoder=thumbnale", "Did you mean 'thumbnail'"),
+        ("run images --set seed=3", "write autoencoder.seed"),
+        ("run images --set batch=3", "write autoencoder.batch or sentence.batch"),
+        ("run images --set sentence.hiden=3", "Did you mean 'hidden'"),
+        ("run images --set sentense.hidden=3", "Did you mean 'sentence'"),
+        ("run images --set sentence.hidden=0", "hidden must be at least 1, not 0"),
+        ("paper images --scale 2", "scale must be finite"),
         ("check nowhere:Thing", "nowhere cannot be imported"),
         ("check tellback.agents:LORI", "Did you mean 'LORIL'"),
         ("check tellback.agents", "MODULE:NAME"),
@@ -172,3 +183,21 @@ def test_check_reports_what_somebodys_module_raises(tmp_path: Path) -> None:
         result = tellback("check", thing, cwd=tmp_path)
         assert result.returncode == 2
         assert "Traceback" not in result.stderr
+
+
+def test_parts_of_worlds_and_agents_can_be_set_by_their_kind(tmp_path: Path) -> None:
+    words = "run images -a greedy -a uniform --rounds 12 --seeds 2 --set encoder=thumbnail"
+    settings = "--set thumbnail.cells=2 --set sentence.hidden=4 --set sentence.steps=1"
+    result = tellback(*words.split(), *settings.split(), cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    sidecars = [path.read_text() for path in (tmp_path / "results" / "runs").rglob("*.json")]
+    assert all('"cells": 2' in text for text in sidecars)
+    assert sum('"hidden": 4' in text and '"steps": 1' in text for text in sidecars) == 2
+
+
+def test_an_encoder_that_does_not_fit_is_named_without_a_traceback(tmp_path: Path) -> None:
+    words = "run images -a uniform --rounds 5 --seeds 2 --set encoder=thumbnail"
+    result = tellback(*words.split(), "--set", "thumbnail.cells=300", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "cells must be at most 200" in " ".join(result.stderr.split())
+    assert "Traceback" not in result.stderr

@@ -778,3 +778,21 @@ def test_a_shape_that_is_no_canon_has_features_too() -> None:
 def test_no_pictures_at_all_are_refused(cache: Path) -> None:
     with pytest.raises(SettingError, match="needs pictures of 200 x 200 x 3"):
         SMALL.begin(GALLERY)(drawn(1)[:0])
+
+
+def test_a_torch_module_that_returns_several_tensors_is_refused_with_a_way_out(torch: Any) -> None:
+    class Several(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, shown: Any) -> Any:
+            return shown, shown
+
+    with pytest.raises(SettingError, match="one tensor, not tuple: wrap it"):
+        encoder_from(Several(), GALLERY)(drawn(1))
+
+
+def test_a_torch_module_may_compute_in_half_precision(torch: Any) -> None:
+    class Half(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, shown: Any) -> Any:
+            return shown.mean(dim=(2, 3)).to(torch.bfloat16)
+
+    features = encoder_from(Half(), GALLERY)(drawn(2))
+    np.testing.assert_allclose(features, drawn(2).mean(axis=(1, 2)) / 255, rtol=0.01)

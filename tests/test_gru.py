@@ -26,7 +26,7 @@ from tellback.models.gru import (
     shapes,
     views,
 )
-from tellback.models.training import adam, draw_batch, packed
+from tellback.models.training import adam_step, draw_batch, packed
 from tellback.models.words import BEGIN, END
 
 torch = pytest.importorskip("torch")
@@ -188,7 +188,7 @@ def case(seed: int, sizes: Sizes, lengths: list[int], scale: float = 1.0) -> Cas
 
 SIZES = st.builds(
     Sizes,
-    vocabulary=st.integers(2, 40),
+    vocabulary=st.integers(3, 40),
     embedding=st.integers(1, 11),
     hidden=st.integers(1, 13),
     layers=st.integers(1, 3),
@@ -201,7 +201,7 @@ LENGTHS = st.one_of(
 CASES = st.builds(case, st.integers(0, 2**32), SIZES, LENGTHS, st.sampled_from([0.3, 1.0, 2.5]))
 
 PAPER = Sizes(vocabulary=34, embedding=10, hidden=10, layers=2, features=16)
-SMALLEST = Sizes(vocabulary=2, embedding=1, hidden=1, layers=1, features=1)
+SMALLEST = Sizes(vocabulary=3, embedding=1, hidden=1, layers=1, features=1)
 
 
 @settings(max_examples=120, deadline=None)
@@ -498,7 +498,7 @@ def test_adam_is_that_of_pytorch(number: int, steps: int, rate: float, seed: int
     for step in range(steps):
         parameter.grad = torch.tensor(gradients[step])
         optimizer.step()
-        adam(flat, gradients[step].astype(np.float32), *moments, step + 1, rate)
+        adam_step(flat, gradients[step].astype(np.float32), *moments, step + 1, rate)
     # As far as a step goes, and as far as single precision can tell weights apart.
     moved = steps * (1e-5 * rate + SINGLE * np.abs(begin).max())
     np.testing.assert_allclose(flat, parameter.detach().numpy(), rtol=0, atol=moved)
@@ -513,6 +513,6 @@ def test_adam_late_in_training_goes_by_its_moments_alone() -> None:
     """After very many steps nothing is left of the corrections for a beginning."""
     flat, ones = np.zeros(3, dtype=np.float32), np.ones(3, dtype=np.float32)
     first, second = (np.array(m, dtype=np.float32) for m in ([1, -2, 0], [4, 4, 1]))
-    adam(flat, ones, first.copy(), second.copy(), 10**6, 0.1)
+    adam_step(flat, ones, first.copy(), second.copy(), 10**6, 0.1)
     m, v = 0.9 * first + 0.1, 0.999 * second + 0.001
     np.testing.assert_allclose(flat, -0.1 * m / (np.sqrt(v) + 1e-8), rtol=1e-6)

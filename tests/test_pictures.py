@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from oracles import Floats
 from scipy import stats
 
+from tellback.errors import TellbackError
 from tellback.worlds.pictures import COLOURS, VARIANTS, Gallery, Shape
 
 TYPES = ("square", "rectangle", "triangle", "circle")
@@ -220,3 +221,16 @@ def test_what_pictures_depend_on_tells_galleries_apart() -> None:
     for one, other in combinations(galleries, 2):
         assert one.to_data() != other.to_data()
     assert gallery("canon").to_data() == gallery("canon").to_data()
+
+
+@pytest.mark.parametrize(
+    ("shape", "says"),
+    [
+        (Shape("squre", "red"), "Did you mean 'square'"),
+        (Shape("square", "rde"), "Did you mean 'red'"),
+        (Shape("square", "red", 0.0), "size must be finite, above 0"),
+    ],
+)
+def test_a_shape_that_cannot_be_drawn_is_refused_by_name(shape: Shape, says: str) -> None:
+    with pytest.raises(TellbackError, match=says):
+        shape.picture()

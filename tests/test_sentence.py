@@ -153,6 +153,12 @@ def test_responses_of_another_size_are_refused() -> None:
         new_model().estimates("A red square", some_responses(dim=5))
 
 
+def test_training_for_less_than_no_steps_is_refused() -> None:
+    model = taught(some_lessons(3), steps=1)
+    with pytest.raises(SettingError, match="steps must be at least 0"):
+        model.train(-3)
+
+
 def test_training_before_the_first_description_is_refused() -> None:
     with pytest.raises(SettingError, match="nothing to train on"):
         new_model().train(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from hypothesis import strategies as st
 from tellback import play
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.errors import SettingError
-from tellback.lab import Results, RunSpec, Store, Study, execute
+from tellback.lab import Results, RunsFailedError, RunSpec, Store, Study, conduct, execute
 from tellback.lab.store import curve_rounds
+from tellback.models import Sentence
 from tellback.paper import images, synthetic
 from tellback.paper.claims import Claimed, claim
-from tellback.paper.grids import panel
+from tellback.paper.panels import panel
+from tellback.roles import Simulation
 from tellback.worlds import Synthetic
 
 WORLD = Synthetic(instructions=12, responses=4, rank=3)
@@ -314,3 +317,35 @@ def test_a_setting_that_did_not_play_a_seed_is_named(both: dict[bool, Results]) 
     )
     with pytest.raises(SettingError, match="did not play seed"):
         results.final(idle)
+
+
+def test_conducting_a_study_runs_both_phases(both: dict[bool, Results], tmp_path: Path) -> None:
+    done: list[int] = []
+    study = both[False].study
+    (results,) = conduct([study], Store(tmp_path), workers=1, progress=done.append)
+    assert sum(done) == len(study) * study.rounds
+    for name in AGENTS:
+        chosen = results.tuned(name)
+        np.testing.assert_array_equal(results.final(chosen), both[False].final(chosen))
+
+
+@dataclass(frozen=True)
+class Breaking(Synthetic):
+    """A world that cannot be played."""
+
+    def begin(self, rng: np.random.Generator) -> Simulation:
+        raise ZeroDivisionError("broken on purpose")
+
+
+def test_runs_that_failed_are_reported_with_their_tracebacks(tmp_path: Path) -> None:
+    study = Study("broken", Breaking(), {"random": (Uniform(),)}, 5, (), (0, 1))
+    with pytest.raises(RunsFailedError, match="2 runs failed, uniform on seed 0") as caught:
+        conduct([study], Store(tmp_path), workers=1)
+    assert "broken on purpose" in caught.value.failures[0].traceback
+
+
+def test_an_agent_that_does_not_fit_the_world_is_refused_before_any_work(tmp_path: Path) -> None:
+    study = Study("s", WORLD, {"greedy": (Greedy(model=Sentence()),)}, 5, (), (0,))
+    with pytest.raises(SettingError, match="needs instructions in words"):
+        conduct([study], Store(tmp_path / "runs"))
+    assert not (tmp_path / "runs").exists()

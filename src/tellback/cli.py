@@ -135,20 +135,12 @@ def synthetic(
     Both tie rules, both readings of the sizes, the paper's grids. Ctrl-C keeps what is
     finished; a second call goes on from there.
     """
-    from tellback.errors import real
-    from tellback.files import demand_writable
-    from tellback.lab import Store
-    from tellback.lab.report import write_report
     from tellback.paper import synthetic as experiment
-    from tellback.paper.grids import panel
 
-    real("scale", scale, above=0, at_most=1)
-    store, folder = Store(results / "runs"), results / "synthetic"
-    demand_writable(folder)
+    store, folder = _places(results, "synthetic", scale)
     found = _execute(experiment.studies(scale), store, workers)
-    files = write_report(found, [panel(one) for one in found], experiment.TITLE, folder)
     _print_claims(found, experiment.CLAIMED)
-    _print_written(files)
+    _print_written(_write_curves(found, found, experiment.TITLE, folder))
 
 
 @paper.command()
@@ -161,7 +153,7 @@ def images(
         typer.Option(
             "--full",
             help="Also pictures that vary, the other reading of the features, and what helps "
-            "more than exploring: about half an hour on two cores.",
+            "more than exploring: about three quarters of an hour on two cores.",
         ),
     ] = False,
 ) -> None:
@@ -171,26 +163,20 @@ def images(
     with a GRU that learns from descriptions, on the paper's grids. Needs the vision extra.
     Ctrl-C keeps what is finished; a second call goes on from there.
     """
-    from tellback.errors import real
-    from tellback.files import demand_writable
-    from tellback.lab import Store
-    from tellback.lab.report import write_report
     from tellback.paper import images as experiment
     from tellback.paper import sheets
-    from tellback.paper.grids import panel
 
-    real("scale", scale, above=0, at_most=1)
+    store, folder = _places(results, "images", scale)
     studies = experiment.studies(scale, full)
-    store, folder = Store(results / "runs"), results / "images"
-    demand_writable(folder)
-    found = _execute(studies, store, workers)
-    files = write_report(found, [panel(one) for one in found], experiment.TITLE, folder)
-    _print_claims(found, experiment.CLAIMED)
-    files += sheets.draw(found[0], list(experiment.worlds(scale, full).values()), folder)
-    if full:
-        (helps,) = _execute([experiment.what_helps(scale)], store, workers)
-        _console().print(_paired_table(helps, experiment.BASE))
-    _print_written(files)
+    others = [experiment.what_helps(scale)] if full else []
+    found = _execute([*studies, *others], store, workers)
+    compared, helping = found[: len(studies)], found[len(studies) :]
+    _print_claims(compared, experiment.CLAIMED)
+    for one in helping:
+        _console().print(_paired_table(one, experiment.BASE))
+    files = _write_curves(found, compared, experiment.TITLE, folder)
+    worlds = list(experiment.worlds(scale, full).values())
+    _print_written([*files, *sheets.draw(found[0], worlds, folder)])
 
 
 @app.command()
@@ -216,7 +202,7 @@ def _shown(value: Any) -> str:
 
     if isinstance(value, Spec):
         return value.kind
-    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return f"({', '.join(map(str, value))})" if isinstance(value, tuple) else str(value)
 
 
 def _margin(ours: Any, theirs: Any) -> str:
@@ -245,44 +231,49 @@ def _paired_table(found: Any, first: str, title: str | None = None) -> Any:
     return table
 
 
+def _places(results: Path, name: str, scale: float) -> tuple[Any, Path]:
+    """The store of runs and the folder of an experiment, before any work starts."""
+    from tellback.errors import real
+    from tellback.files import demand_writable
+    from tellback.lab import Store
+
+    real("scale", scale, above=0, at_most=1)
+    demand_writable(results / name)
+    return Store(results / "runs"), results / name
+
+
 def _execute(studies: list[Any], store: Any, workers: int | None = None) -> list[Any]:
     """Run studies, showing progress in rounds; end with 1 if a run failed."""
-    from tellback.lab import Results, execute
+    from tellback.lab import RunsFailedError, conduct
 
     console = _console(stderr=True)
     runs = sum(map(len, studies))
     rounds = sum(len(study) * study.rounds for study in studies)
+    done = 0
     try:
         with _progress(console) as show:
-            done = 0
 
             def count(some: int) -> None:
                 nonlocal done
                 done += some
                 show(f"{runs:,} runs, rounds", done, rounds)
 
-            def run_all(some: list[Any]) -> None:
-                failures = execute(some, store, workers=workers, progress=count, preparing=show)
-                _report_failures(failures)
-
-            run_all([run for study in studies for run in study.runs()])
-            found = [Results(study, store) for study in studies]
-            run_all([run for one in found for run in one.chosen_runs()])
+            return conduct(studies, store, workers=workers, progress=count, preparing=show)
     except KeyboardInterrupt:
         console.print("Stopped. What is finished is kept; the same command goes on from there.")
         raise typer.Exit(130) from None
-    return [one.complete() for one in found]
+    except RunsFailedError as error:
+        console.print(error.failures[0].traceback, markup=False)
+        console.print(f"{error} Above is what went wrong there.", markup=False)
+        raise typer.Exit(1) from None
 
 
-def _report_failures(failures: list[Any]) -> None:
-    """Show one of the runs that failed, and end with 1."""
-    if not failures:
-        return
-    console = _console(stderr=True)
-    console.print(failures[0].traceback, markup=False)
-    names = f"{failures[0].run.agent.label()} on seed {failures[0].run.seed}"
-    console.print(f"{len(failures)} runs failed; above, {names}.")
-    raise typer.Exit(1)
+def _write_curves(found: list[Any], drawn: list[Any], title: str, folder: Path) -> list[Path]:
+    """Write all curves to one table and draw those that are compared."""
+    from tellback.lab.report import write_report
+    from tellback.paper.panels import panel
+
+    return write_report(found, [panel(one) for one in drawn], title, folder)
 
 
 @contextmanager

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 PROGRESS_EVERY = 1000
 """Rounds after which progress is reported, or sooner where rounds are slow."""
 
-CLOCK_EVERY = 10
 PROGRESS_SECONDS = 0.25
 
 NOTHING_TOLD = -1
@@ -181,7 +180,7 @@ class Recorder:
             if description is not None:
                 descriptions[i] = description
             done = i + 1
-            if progress is not None and not done % CLOCK_EVERY:
+            if progress is not None:
                 now = monotonic()
                 if not done % PROGRESS_EVERY or now - noted > PROGRESS_SECONDS:
                     progress(done - reported)

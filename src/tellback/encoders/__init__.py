@@ -1,14 +1,14 @@
 """Encoders: each turns pictures into features g(y, s)."""
 
 from tellback.encoders.autoencoder import Autoencoder
-from tellback.encoders.encoder import Encoder, EncoderSpec, Gallery, Pictures, encoder_from
+from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource, encoder_from
 from tellback.encoders.thumbnail import Thumbnail
 
 __all__ = [
     "Autoencoder",
     "Encoder",
     "EncoderSpec",
-    "Gallery",
+    "PictureSource",
     "Pictures",
     "Thumbnail",
     "encoder_from",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.encoders.encoder import EncoderSpec, Gallery, Pictures, as_tensor
+from tellback.encoders.encoder import EncoderSpec, Pictures, PictureSource, as_tensor
 from tellback.encoders.kept import Kept
 from tellback.errors import SettingError, one_of, real, whole
 from tellback.extras import from_extra
@@ -75,15 +75,15 @@ class Autoencoder(EncoderSpec):
         """16 by either reading."""
         return CHANNELS if self.summed_over == "places" else PLACES**2
 
-    def begin(self, gallery: Gallery) -> TrainedAutoencoder:
+    def begin(self, gallery: PictureSource) -> TrainedAutoencoder:
         """Train the autoencoder, or take one from the cache that was trained just so."""
         return TrainedAutoencoder(self._trained(gallery), self.summed_over)
 
-    def prepare(self, gallery: Gallery, progress: Preparing | None = None) -> None:
+    def prepare(self, gallery: PictureSource, progress: Preparing | None = None) -> None:
         """Train the autoencoder unless there is one in the cache."""
         self._trained(gallery, progress)
 
-    def _trained(self, gallery: Gallery, progress: Preparing | None = None) -> Any:
+    def _trained(self, gallery: PictureSource, progress: Preparing | None = None) -> Any:
         torch = from_extra("vision", "torch", "The autoencoder")
         # Both readings share the training: how the map is summed does not matter to it.
         trained_as = self.with_settings({"summed_over": "channels"}).to_data()
@@ -101,7 +101,7 @@ class Autoencoder(EncoderSpec):
         return network
 
     def _train(
-        self, torch: Any, network: Any, gallery: Gallery, progress: Preparing | None
+        self, torch: Any, network: Any, gallery: PictureSource, progress: Preparing | None
     ) -> None:
         rng = np.random.default_rng(self.seed)
         offline = _checked(gallery.draw(self.pictures, rng))

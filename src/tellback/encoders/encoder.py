@@ -21,7 +21,7 @@ Encoder = Callable[[Pictures], Array]
 """A live encoder: a row of features for each picture."""
 
 
-class Gallery(Protocol):
+class PictureSource(Protocol):
     """Where an encoder that must be trained finds offline pictures of a world."""
 
     def draw(self, count: int, rng: np.random.Generator) -> Pictures:
@@ -44,15 +44,15 @@ class EncoderSpec(Spec):
         """How many features it gives."""
         raise NotImplementedError
 
-    def begin(self, gallery: Gallery) -> Encoder:
+    def begin(self, gallery: PictureSource) -> Encoder:
         """Bring the encoder to life, training it on the gallery if it must be."""
         raise NotImplementedError
 
-    def prepare(self, gallery: Gallery, progress: Preparing | None = None) -> None:
+    def prepare(self, gallery: PictureSource, progress: Preparing | None = None) -> None:
         """Do once what ``begin`` would find done, if there is anything."""
 
 
-def encoder_from(thing: EncoderSpec | Encoder | Any, gallery: Gallery) -> Encoder:
+def encoder_from(thing: EncoderSpec | Encoder | Any, gallery: PictureSource) -> Encoder:
     """A live encoder from a spec, a torch module, or any other callable.
 
     A torch module is given a float tensor of shape (count, 3, height, width) with values from
@@ -80,11 +80,11 @@ class _Checked:
         self._dim = dim
 
     def __call__(self, pictures: Pictures) -> Array:
-        said = self._encode(pictures)
+        output = self._encode(pictures)
         try:
-            given = np.asarray(said)
+            given = np.asarray(output)
         except (ValueError, TypeError, RuntimeError) as error:
-            raise self._refusal(f"something else: {error}") from error
+            raise self._refusal(f"something else: {str(error).rstrip('.')}") from error
         if given.dtype.kind not in "biuf" or given.ndim < 2 or len(given) != len(pictures):
             raise self._refusal(f"{given.dtype} of shape {given.shape}", len(pictures))
         features = given.reshape(len(given), -1).astype(np.float64)
@@ -114,10 +114,17 @@ class _Module:
         self._module.eval()
         try:
             with torch.no_grad():
-                features: Array = self._module(as_tensor(pictures)).numpy()
+                weights = next(self._module.parameters(), torch.empty(0))
+                output = self._module(as_tensor(pictures).to(weights.device))
         finally:
             for part in were_training:
                 part.training = True
+        if not torch.is_tensor(output):
+            raise SettingError(
+                "A torch module as an encoder must return one tensor, "
+                f"not {type(output).__name__}: wrap it in a function that picks one."
+            )
+        features: Array = output.double().cpu().numpy()
         return features
 
 

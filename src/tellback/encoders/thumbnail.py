@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.encoders.encoder import Encoder, EncoderSpec, Gallery, Pictures
+from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource
 from tellback.errors import SettingError, whole
 
 
@@ -31,7 +31,7 @@ class Thumbnail(EncoderSpec):
         """Red, green and blue of each cell."""
         return 3 * self.cells**2
 
-    def begin(self, gallery: Gallery) -> Encoder:
+    def begin(self, gallery: PictureSource) -> Encoder:
         """Nothing to be trained."""
         return self._encode
 

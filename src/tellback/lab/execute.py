@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import platform
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -21,7 +22,8 @@ from tellback.errors import TellbackError, whole
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec
 from tellback.protocol import play
-from tellback.roles import Preparing
+from tellback.roles import AgentSpec, Preparing, WorldSpec
+from tellback.streams import Streams
 
 POLL_SECONDS = 0.1
 IN_FLIGHT = 3  # runs handed over for each worker: enough to keep it busy
@@ -75,7 +77,6 @@ def execute(
     """
     count = os.cpu_count() or 1 if workers is None else whole("workers", workers)
     report = progress or (lambda rounds: None)
-    store.prepare()
     todo = []
     for run in dict.fromkeys(runs):
         if store.has(run):
@@ -84,6 +85,9 @@ def execute(
             todo.append(run)
     if not todo:
         return []
+    for world, agent in dict.fromkeys((run.world, run.agent) for run in todo):
+        _demand_fit(world, agent)
+    store.prepare()
     for world in dict.fromkeys(run.world for run in todo):
         world.prepare(preparing)  # once, here, and not in every worker
     context = multiprocessing.get_context("spawn")
@@ -113,6 +117,16 @@ def execute(
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return failures
+
+
+def _demand_fit(world: WorldSpec, agent: AgentSpec) -> None:
+    """Refuse an agent that is not made for a world before any work starts."""
+    try:
+        agent.begin(world.facts, Streams(0).birth("agent"))
+    except TellbackError:
+        raise
+    except Exception:  # its runs will report this, and the others go on
+        return
 
 
 def _outcomes(
@@ -214,4 +228,7 @@ def _compute(run: RunSpec) -> Failure | None:
 
 
 def _machine() -> dict[str, str]:
-    return {"python": platform.python_version(), "machine": platform.platform()}
+    """What a result may depend on beside its configuration, in the last bits."""
+    libraries: list[str] = ["numpy", "numba", "torch"]
+    versions = {name: sys.modules[name].__version__ for name in libraries if name in sys.modules}
+    return {"python": platform.python_version(), "machine": platform.platform(), **versions}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 
 from tellback.arrays import Array, Indices
 from tellback.lab.compare import curve_band
@@ -19,6 +20,8 @@ COLOURS = {
 """From the palette of Okabe and Ito, which colour-blind readers can tell apart."""
 
 FAR_ABOVE = 3.0
+
+TITLE_CHARACTERS = 11  # that fit into an inch
 
 OTHER_COLOURS = ("#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#000000")
 
@@ -66,9 +69,10 @@ def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 
     """
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
+    width = 4.6 * columns if columns > 1 else 6.4
     with styled():
-        figure = new_figure(4.6 * columns, 3.4 * rows)
-        figure.suptitle(title, fontsize=11)
+        figure = new_figure(width, 3.4 * rows if columns > 1 else 4.4)
+        figure.suptitle(fill(title, round(TITLE_CHARACTERS * width)), fontsize=11)
         axes = figure.subplots(rows, columns, squeeze=False)
         for panel, axis in zip(panels, axes.flat, strict=False):
             for line in panel.lines:

@@ -25,9 +25,8 @@ def specs_with_settings(
 
     A name is a kind, or ``module:name`` for a spec of one's own. A setting ``name=value``
     goes to everything that has one of that name, and ``kind.name=value`` to that kind
-    alone. Models and encoders, which are parts of agents and worlds, are reached by their
-    kind, or by a name that no world or agent and only one kind of part has. One that
-    nothing has is an error.
+    alone; the latter reaches models and encoders too, which are parts of agents and
+    worlds. One that nothing has is an error.
     """
     parsed = [_parsed(setting) for setting in settings]
     world_spec: WorldSpec = _named(WorldSpec, world)
@@ -60,9 +59,9 @@ def _with_part_settings(
         takers = [k for k, part in kinds.items() if name in part.settings() and kind in ("", k)]
         if not takers:
             raise _nothing_has(kind, name, [world, *settled, *kinds.values()])
-        if len(takers) > 1:
+        if not kind:  # nobody means an encoder's who writes seed
             ways = " or ".join(f"{taker}.{name}" for taker in takers)
-            raise SettingError(f"Which {name} is meant? Write {ways}.")
+            raise SettingError(f"{name} is not a setting of the world or an agent: write {ways}.")
         changes[takers[0]][name] = value
     new_agents = [
         agent.with_settings(_changed_parts(whole, changes))

@@ -30,9 +30,11 @@ class Store:
     """Results in a folder.
 
     A result file holds nothing but what follows from the run's configuration, so that it
-    is the same whoever computes it and when; times and machine are in a sidecar. Hence
-    runs that are done are skipped, an interrupted study goes on where it stopped, and the
-    results of two machines merge by copying files.
+    is the same whoever computes it and when, on one kind of processor and with the same
+    versions of the libraries (in the last bits, compiled sums and trained encoders depend on
+    those); times, machine and versions are in a sidecar. Hence runs that are done are skipped,
+    an interrupted study goes on where it stopped, and the results of two such machines merge
+    by copying files.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class Said:
     def restored(cls, state: State, dim: int, vocabulary: int) -> Said:
         """The history that ``state`` gave, if it fits features and vocabulary."""
         described, of, sentences, lengths = (
-            whole_numbers(state, name)
+            _whole_numbers(state, name)
             for name in ("described", "entry_sentences", "sentences", "lengths")
         )
         features = np.asarray(state["entry_features"])
@@ -164,7 +164,7 @@ class _Growing:
             self._room = np.pad(self._room, ((0, 0), (0, lacking)))
 
 
-def whole_numbers(state: State, name: str) -> Indices:
+def _whole_numbers(state: State, name: str) -> Indices:
     """An array of whole numbers out of a state; an error if it is none."""
     saved = np.asarray(state[name])
     if saved.dtype.kind not in "iu":

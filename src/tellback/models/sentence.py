@@ -150,6 +150,7 @@ class SentenceModel:
 
     def train(self, steps: int) -> float:
         """Take so many steps of Adam on the history; returns the last batch's mean loss."""
+        steps = whole("steps", steps, at_least=0)
         said, spec = self._said, self._spec
         if not len(said):
             raise SettingError("There is nothing to train on before the first description.")
@@ -187,8 +188,10 @@ class SentenceModel:
         return total
 
     def speak(self, features: Array, rng: np.random.Generator) -> str:
-        """Describe a response in the model's own words: a sentence drawn from P-hat(. | y, s).
+        """Describe a response in the model's own words.
 
+        They are drawn one after the other from P-hat(. | y, s), given that none is the mark of
+        a beginning; after LONGEST of them it falls silent.
         A word that the model has room for but was never told is shown as '_'.
         """
         column = self._said.checked(features).reshape(-1, 1)

@@ -34,8 +34,8 @@ def train(
 ) -> float:
     """Take steps of Adam, each on a batch drawn from the history; returns the last loss.
 
-    Which descriptions a step draws depends on the key and on how many steps were done, and
-    on nothing else: so a run can be taken up at any round.
+    Which descriptions a step draws depends on the key, on how many steps were done and on
+    the history, and on nothing else: so a run can be taken up at any round.
     """
     loss = 0.0
     for step in range(done, done + steps):
@@ -44,7 +44,7 @@ def train(
             drawn, entry_features, entry_sentences, sentences, lengths
         )
         loss = gradient(weights, gradients, features, read, said, begins, lanes)
-        adam(flat, flat_gradient, first_moment, second_moment, step + 1, learning_rate)
+        adam_step(flat, flat_gradient, first_moment, second_moment, step + 1, learning_rate)
     return loss
 
 
@@ -102,7 +102,7 @@ def packed(
 
 
 @compiled
-def adam(
+def adam_step(
     flat: Floats,
     gradient: Floats,
     first_moment: Floats,

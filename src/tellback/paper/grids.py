@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from tellback.agents import LORIL, EpsilonGreedy, Greedy, Uniform
-from tellback.lab.plots import Line, Panel
-from tellback.lab.results import Results
 from tellback.roles import AgentSpec
 
 EPSILONS = (0.05, 0.1, 0.2, 0.3)  # the same in both of the paper's tables
@@ -20,21 +18,3 @@ def agents(ties: str) -> dict[str, tuple[AgentSpec, ...]]:
         "greedy": (Greedy(ties=ties),),
         "random": (Uniform(),),
     }
-
-
-def panel(results: Results) -> Panel:
-    """The plot of one study: every agent with its tuned setting, on the reported seeds."""
-    lines = []
-    for name in results.study.agents:
-        agent = results.tuned(name)
-        line = Line(name, _legend(name, agent), results.t, results.curves(agent))
-        lines.append(line)
-    return Panel(results.study.name, lines)
-
-
-def _legend(name: str, agent: AgentSpec) -> str:
-    if isinstance(agent, LORIL):
-        return f"{name} (k = {agent.k:g}, lambda = {agent.lam:g})"
-    if isinstance(agent, EpsilonGreedy):
-        return f"{name} ({agent.epsilon:g})"
-    return name

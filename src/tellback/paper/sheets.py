@@ -78,7 +78,8 @@ def storyboard(world: Images, spec: AgentSpec, total: int, seed: int, folder: Pa
     """Play one run, and draw its first and last rounds and what its model came to say."""
     simulation = world.begin(Streams(seed).birth("world"))
     agent = spec.begin(simulation.world.facts, Streams(seed).birth("agent"))
-    shown = [*world.gallery.objects[:: len(world.gallery.objects) // 6]][:6]
+    objects = world.gallery.objects
+    shown = objects[:: max(1, len(objects) // 6)][:6]
     heard: dict[int, list[str]] = {}
     kept: list[Round] = []
     played: Iterator[Round] = islice(rounds(simulation, agent, seed=seed), total)

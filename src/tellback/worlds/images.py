@@ -112,6 +112,7 @@ class Images(WorldSpec):
         """Train the encoder, if it is one that is trained."""
         if isinstance(self.encoder, EncoderSpec):
             self.encoder.prepare(self.gallery, progress)
+            self.features([Shape(*self.gallery.objects[0])])  # one that is unfit is refused now
 
     def begin(self, rng: np.random.Generator) -> Simulation:
         """Bring the encoder to life, training it first if that was never done."""

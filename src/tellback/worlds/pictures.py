@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellback.encoders.encoder import Pictures
-from tellback.errors import SettingError, one_of, unknown_name
+from tellback.errors import SettingError, one_of, real, unknown_name
 from tellback.specs import Data
 from tellback.worlds.sentences import Object
 
@@ -77,6 +77,11 @@ class Shape(NamedTuple):
 
     def picture(self) -> Pictures:
         """The picture, of shape (200, 200, 3)."""
+        if self.type not in INSIDE:
+            raise unknown_name("type", str(self.type), INSIDE)
+        if self.colour not in COLOURS:
+            raise unknown_name("colour", str(self.colour), COLOURS)
+        real("size", self.size, above=0)
         pixels = np.full((SIDE, SIDE, 3), BACKGROUND, dtype=np.uint8)
         reach = self.size / 2 + 1
         rows = slice(max(int(self.y - reach), 0), int(self.y + reach) + 1)
