@@ -18,6 +18,7 @@ import tellback
 from tellback import Choice, Facts, Listed, Run, Simulation, Task, play, rounds
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.errors import ProtocolError, SettingError
+from tellback.models import Mixture
 from tellback.protocol import Delay
 from tellback.roles import Instruction
 from tellback.worlds import Synthetic
@@ -506,5 +507,6 @@ def test_sentences_may_be_instructions() -> None:
 
     run = play(Namer(), Parrot(), 60)
     assert run.matches[-20:].all()
+    assert len(play(Namer(), LORIL(), 3)) == 3  # with a model of sentences, by itself
     with pytest.raises(SettingError, match="sentences"):
-        play(Namer(), LORIL(), 3)
+        play(Namer(), LORIL(model=Mixture()), 3)

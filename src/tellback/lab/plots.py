@@ -56,7 +56,7 @@ def _top(panel: Panel) -> float:
     """
     finals = [float(line.curves[:, -1].mean()) for line in panel.lines]
     shown = [final for final in finals if final <= FAR_ABOVE * min(finals)]
-    return 1.3 * max(shown) or 1.0
+    return 1.1 * max(shown) or 1.0
 
 
 def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 2) -> list[Path]:
@@ -71,7 +71,7 @@ def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 
     rows = -(-len(panels) // columns)
     width = 4.6 * columns if columns > 1 else 6.4
     with styled():
-        figure = new_figure(width, 3.4 * rows if columns > 1 else 4.4)
+        figure = new_figure(width, 3.9 * rows if columns > 1 else 4.8)
         figure.suptitle(fill(title, round(TITLE_CHARACTERS * width)), fontsize=11)
         axes = figure.subplots(rows, columns, squeeze=False)
         for panel, axis in zip(panels, axes.flat, strict=False):
@@ -86,8 +86,10 @@ def draw_regret(panels: Sequence[Panel], title: str, path: Path, columns: int = 
             axis.set_xlabel("round")
             axis.set_ylabel("cumulative regret")
             axis.set_xlim(left=0)
-            legend = {"fontsize": 8, "title_fontsize": 8, "framealpha": 0.85, "edgecolor": "none"}
-            axis.legend(loc="upper left", title="final regret", **legend)
+            # Below the plot, where it hides no curve.
+            place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}
+            look = {"fontsize": 8, "title_fontsize": 8, "edgecolor": "none"}
+            axis.legend(title="final regret", **place, **look)
         for axis in axes.flat[len(panels) :]:
             axis.set_visible(False)
         return save_figure(figure, path, (".png", ".svg"))
