@@ -178,21 +178,21 @@ class SentenceModel:
     def log_likelihood(self) -> float:
         """The sum over all descriptions of log P-hat(x' | y, s)."""
         said = self._said
+        counts = np.bincount(said.described, minlength=len(said.entry_sentences))
         total = 0.0
         for which, length in enumerate(said.lengths.tolist()):
             entries = np.flatnonzero(said.entry_sentences == which)
-            counts = np.bincount(said.described, minlength=len(said.entry_sentences))[entries]
             rows = said.sentences[which, :length].tolist()
             columns = said.features[entries].T.astype(np.float64)
-            total += float(counts @ self._log_probabilities(columns, rows))
+            total += float(counts[entries] @ self._log_probabilities(columns, rows))
         return total
 
     def speak(self, features: Array, rng: np.random.Generator) -> str:
         """Describe a response in the model's own words.
 
         They are drawn one after the other from P-hat(. | y, s), given that none is the mark of
-        a beginning; after LONGEST of them it falls silent.
-        A word that the model has room for but was never told is shown as '_'.
+        a beginning; after LONGEST of them it falls silent. A word that the model has room for
+        but was never told is shown as '_'.
         """
         column = self._said.checked(features).reshape(-1, 1)
         rows: list[int] = []
@@ -201,6 +201,7 @@ class SentenceModel:
             chances[BEGIN] = 0  # no sentence has a beginning in its midst
             reached = np.cumsum(chances, dtype=np.float64)
             word = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
+            word = min(word, len(chances) - 1)  # the product may be rounded up to the last sum
             if word == END:
                 break
             rows.append(word)

@@ -19,7 +19,7 @@ from tellback.protocol import rounds
 from tellback.roles import AgentSpec, Round
 from tellback.streams import Streams
 from tellback.worlds import Images
-from tellback.worlds.pictures import VARIANTS, Shape
+from tellback.worlds.pictures import VARIANTS, Gallery, Shape
 
 GOOD, BAD = "#009e73", "#d55e00"
 MOMENTS = (10, 100)  # rounds after which the model is heard, beside the end
@@ -51,7 +51,7 @@ def contact_sheet(world: Images, path: Path) -> list[Path]:
             for axis, colour in zip(axes[row], colours, strict=True):
                 _show(axis, Shape(kind, colour).picture(), f"{colour} {kind}")
         for row, variant in enumerate(varied, start=len(types)):
-            gallery = Images(variant, encoder=world.encoder).gallery
+            gallery = Gallery(types, colours, variant)
             for axis in axes[row]:
                 _show(axis, gallery.shape((types[-1], colours[0]), rng).picture(), variant)
         return save_figure(figure, path)
