@@ -16,8 +16,8 @@ from tellback.lab import less_regret
 from tellback.models import Sentence
 from tellback.worlds import Images
 
-ROUNDS = 500
-SEEDS = range(6)
+ROUNDS = 400
+SEEDS = range(5)
 SPEED_BAR = 15.0
 OURS, PLAIN = "ours", "plain"
 

@@ -78,6 +78,8 @@ def _paper_way(results: Results, at_a_time: int) -> str:
     seeds = results.study.reported if results.study.everywhere else results.study.tuning
     size = min(at_a_time, len(seeds))
     groups = [seeds[i : i + size] for i in range(0, len(seeds) - size + 1, size)]
+    if len(groups) == 1:
+        return f"{_margin_on(results, seeds):+.1%} on {len(seeds)} seeds"
     margins = [_margin_on(results, group) for group in groups]
     if len(margins) < FEW:
         spread = " and ".join(f"{margin:+.1%}" for margin in margins)
