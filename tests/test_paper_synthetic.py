@@ -50,6 +50,17 @@ def results_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
+def test_progress_reaches_the_end_also_where_studies_share_runs(
+    undisturbed: tuple[Path, str],
+) -> None:
+    folder, _ = undisturbed
+    process = start(folder)
+    _, err = process.communicate(timeout=300)
+    last = [line for line in err.splitlines() if "rounds:" in line][-1]
+    done, total = last.split("rounds:")[1].split(" of ")
+    assert done.strip() == total.strip()
+
+
 def test_it_prints_the_claim_beside_what_was_measured(undisturbed: tuple[Path, str]) -> None:
     _, out = undisturbed
     words = " ".join(out.split())

@@ -247,8 +247,8 @@ def _execute(studies: list[Any], store: Any, workers: int | None = None) -> list
     from tellback.lab import RunsFailedError, conduct
 
     console = _console(stderr=True)
-    runs = sum(map(len, studies))
-    rounds = sum(len(study) * study.rounds for study in studies)
+    planned = {run for study in studies for run in study.planned()}  # some are in two studies
+    rounds = sum(run.rounds for run in planned)
     done = 0
     try:
         with _progress(console) as show:
@@ -256,7 +256,7 @@ def _execute(studies: list[Any], store: Any, workers: int | None = None) -> list
             def count(some: int) -> None:
                 nonlocal done
                 done += some
-                show(f"{runs:,} runs, rounds", done, rounds)
+                show(f"{len(planned):,} runs, rounds", done, rounds)
 
             return conduct(studies, store, workers=workers, progress=count, preparing=show)
     except KeyboardInterrupt:

@@ -117,10 +117,14 @@ class Study:
                 if len(self.agents[name]) > 1 and not self.everywhere:
                     yield self.run(agent, seed)
 
+    def planned(self) -> set[RunSpec]:
+        """As many runs as there will be, a first setting standing for the one to be chosen."""
+        first = {name: settings[0] for name, settings in self.agents.items()}
+        return {*self.runs(), *self.chosen_runs(first)}
+
     def __len__(self) -> int:
         """How many runs there are in all."""
-        first = {name: settings[0] for name, settings in self.agents.items()}
-        return len({*self.runs(), *self.chosen_runs(first)})
+        return len(self.planned())
 
     def run(self, agent: AgentSpec, seed: int) -> RunSpec:
         """One run of the study."""
