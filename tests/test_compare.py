@@ -46,6 +46,21 @@ def test_mean_intervals_are_students() -> None:
     assert estimate.low == pytest.approx(2 - 4.302653 / np.sqrt(3), rel=1e-6)
 
 
+def test_comparisons_at_a_higher_level_hold_together() -> None:
+    rng = np.random.default_rng(2)
+    together = 0
+    for _ in range(1000):
+        several = (less_regret(*paired_regrets(rng, 10, 0.1), level=1 - 0.05 / 5) for _ in range(5))
+        together += all(difference.low <= 0.1 <= difference.high for difference in several)
+    # Five independent comparisons at 0.95 would hold together with 0.77; standard error 0.007.
+    assert 0.93 <= together / 1000 <= 0.975
+    # t_{0.995, 2} = 9.924843
+    estimate = mean_regret(np.array([1.0, 2.0, 3.0]), level=0.99)
+    assert estimate.high == pytest.approx(2 + 9.924843 / np.sqrt(3), rel=1e-6)
+    with pytest.raises(SettingError, match="level"):
+        mean_regret(np.ones(3), level=95)
+
+
 def test_pairing_removes_what_the_runs_have_in_common() -> None:
     rng = np.random.default_rng(0)
     common = rng.gamma(2.0, 10.0, 20)

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from watching import Counting
 
 from tellback import play
 from tellback.agents import LORIL, Greedy, Uniform
 from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer
 from tellback.errors import SettingError, TellbackError
-from tellback.lab import Results, RunSpec, Store, Study, execute
-from tellback.lab.store import curve_rounds
+from tellback.lab import Processes, Results, RunSpec, Store, Study, execute
+from tellback.lab.curve import curve_rounds
 from tellback.models import Mixture
 from tellback.roles import Facts
 from tellback.specs import Spec
@@ -108,13 +109,13 @@ def test_a_study_that_makes_no_sense_is_refused(change: dict[str, Any], says: st
 def test_a_folder_that_cannot_be_written_to_is_found_out_first(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(TellbackError, match="Nothing can be written"):
-        execute([RunSpec(WORLD, Uniform(), 10, 0)], Store(tmp_path / "file"), workers=1)
+        execute([RunSpec(WORLD, Uniform(), 10, 0)], Store(tmp_path / "file"), on=Processes(1))
 
 
 def test_results_are_those_of_bare_play_whatever_runs_beside_them(
     study: Study, store: Store
 ) -> None:
-    assert execute(study.runs(), store, workers=2) == []
+    assert execute(study.runs(), store, on=Processes(2)) == []
     for run in study.runs():
         alone = play(run.world, run.agent, run.rounds, seed=run.seed).regret
         kept = store.curve(run)
@@ -122,10 +123,10 @@ def test_results_are_those_of_bare_play_whatever_runs_beside_them(
 
 
 def test_what_is_done_is_not_computed_again(study: Study, store: Store) -> None:
-    execute(list(study.runs())[:5], store, workers=1)
+    execute(list(study.runs())[:5], store, on=Processes(1))
     stamps = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.parquet")}
     reported: list[int] = []
-    execute(study.runs(), store, workers=1, progress=reported.append)
+    execute(study.runs(), store, on=Processes(1), watch=Counting(reported))
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
     assert sum(reported) == study.rounds * len(list(study.runs()))
 
@@ -133,12 +134,12 @@ def test_what_is_done_is_not_computed_again(study: Study, store: Store) -> None:
 def test_a_truncated_file_is_computed_again_and_is_then_the_same(
     study: Study, store: Store
 ) -> None:
-    execute(study.runs(), store, workers=1)
+    execute(study.runs(), store, on=Processes(1))
     before = contents(store)
     run = next(study.runs())
     store.path(run).write_bytes(store.path(run).read_bytes()[:-7])
     assert not store.has(run)
-    execute(study.runs(), store, workers=1)
+    execute(study.runs(), store, on=Processes(1))
     assert contents(store) == before
 
 
@@ -160,7 +161,7 @@ class Broken(ModelAgentSpec):
 
 def test_a_run_that_fails_is_reported_and_does_not_stop_the_others(store: Store) -> None:
     good, bad = RunSpec(WORLD, Uniform(), 20, 0), RunSpec(WORLD, Broken(), 20, 0)
-    failures = execute([bad, good], store, workers=1)
+    failures = execute([bad, good], store, on=Processes(1))
     assert [failure.run for failure in failures] == [bad]
     assert "the explorer is out of order" in failures[0].traceback
     assert store.has(good)
@@ -170,7 +171,7 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_others(store: Store)
 def test_settings_are_tuned_on_tuning_seeds_and_reported_on_others(
     study: Study, store: Store
 ) -> None:
-    execute(study.runs(), store, workers=1)
+    execute(study.runs(), store, on=Processes(1))
     results = Results(study, store)
     means = {agent: results.final(agent, study.tuning).mean() for agent in study.agents["LORIL"]}
     assert results.tuned("LORIL") == min(means, key=lambda agent: means[agent])
@@ -179,7 +180,7 @@ def test_settings_are_tuned_on_tuning_seeds_and_reported_on_others(
 
 
 def test_the_table_of_results_has_every_curve(study: Study, store: Store) -> None:
-    execute(study.runs(), store, workers=1)
+    execute(study.runs(), store, on=Processes(1))
     table = Results(study, store).table()
     assert table.height == 3 * 5 * 50
     assert set(table["seeds"].unique()) == {"tuning", "reported"}

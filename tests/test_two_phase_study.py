@@ -11,16 +11,25 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from watching import Counting
 
 from tellback import play
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.errors import SettingError
-from tellback.lab import Results, RunsFailedError, RunSpec, Store, Study, conduct, execute
-from tellback.lab.store import curve_rounds
+from tellback.lab import (
+    Processes,
+    Results,
+    RunsFailedError,
+    RunSpec,
+    Store,
+    Study,
+    conduct,
+    execute,
+)
+from tellback.lab.curve import curve_rounds
 from tellback.models import Sentence
 from tellback.paper import images, synthetic
 from tellback.paper.claims import Claimed, claim
-from tellback.paper.panels import panel
 from tellback.roles import Simulation
 from tellback.worlds import Synthetic
 
@@ -53,9 +62,9 @@ def pairs(runs: Iterator[RunSpec] | list[RunSpec]) -> list[tuple[AgentSpec, int]
 
 def done(study: Study, store: Store, workers: int = 1) -> Results:
     """Both phases, as a caller goes through them."""
-    assert execute(study.runs(), store, workers=workers) == []
+    assert execute(study.runs(), store, on=Processes(workers)) == []
     results = Results(study, store)
-    assert execute(results.chosen_runs(), store, workers=workers) == []
+    assert execute(results.chosen_runs(), store, on=Processes(workers)) == []
     return results.complete()
 
 
@@ -193,7 +202,7 @@ def test_the_comparison_is_the_same_either_way(both: dict[bool, Results]) -> Non
         np.testing.assert_array_equal(other.curves(agent), one.curves(agent))
         np.testing.assert_array_equal(other.final(agent, TUNING), one.final(agent, TUNING))
     np.testing.assert_array_equal(other.t, one.t)
-    claims = [claim(results, Claimed(0.05, seeds=2)) for results in (one, other)]
+    claims = [claim(results, Claimed("A task", 0.05, seeds=2)) for results in (one, other)]
     assert claims[0].measured == claims[1].measured
     assert claims[0].verdict == claims[1].verdict
 
@@ -235,12 +244,11 @@ def test_the_table_has_every_run_that_was_done(both: dict[bool, Results]) -> Non
         np.testing.assert_array_equal(last["regret"].to_numpy(), results.final(tuned))
 
 
-def test_a_panel_has_a_line_for_every_agent(both: dict[bool, Results]) -> None:
-    lines = {everywhere: panel(results).lines for everywhere, results in both.items()}
-    assert [line.agent for line in lines[False]] == list(AGENTS)
-    for one, other in zip(lines[True], lines[False], strict=True):
-        assert one.label == other.label
-        np.testing.assert_array_equal(one.curves, other.curves)
+def test_an_agent_is_labelled_with_the_settings_it_was_tuned_in(both: dict[bool, Results]) -> None:
+    for name, grid in AGENTS.items():
+        labels = {results.label(name) for results in both.values()}
+        assert len(labels) == 1
+        assert ("=" in labels.pop()) == (len(grid) > 1)
 
 
 def test_completing_twice_changes_nothing(stores: dict[bool, Store], both: object) -> None:
@@ -254,16 +262,16 @@ def test_nothing_is_computed_again(both: object, stores: dict[bool, Store]) -> N
     study, store = a_study(everywhere=False), stores[False]
     stamps = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.parquet")}
     reported: list[int] = []
-    execute(study.runs(), store, workers=1, progress=reported.append)
+    execute(study.runs(), store, on=Processes(1), watch=Counting(reported))
     chosen = Results(study, store).chosen_runs()
-    execute(chosen, store, workers=1, progress=reported.append)
+    execute(chosen, store, on=Processes(1), watch=Counting(reported))
     assert {p: p.stat().st_mtime_ns for p in store.folder.rglob("*.parquet")} == stamps
     assert sum(reported) == len(study) * study.rounds
 
 
 def test_settings_without_seeds_to_tune_them_on_are_named(tmp_path: Path) -> None:
     study = a_study(everywhere=False, tuning=(), rounds=5, reported=(0, 1))
-    execute(study.runs(), Store(tmp_path), workers=1)
+    execute(study.runs(), Store(tmp_path), on=Processes(1))
     with pytest.raises(SettingError, match="no seeds to tune LORIL on"):
         Results(study, Store(tmp_path)).chosen_runs()
 
@@ -322,7 +330,7 @@ def test_a_setting_that_did_not_play_a_seed_is_named(both: dict[bool, Results]) 
 def test_conducting_a_study_runs_both_phases(both: dict[bool, Results], tmp_path: Path) -> None:
     done: list[int] = []
     study = both[False].study
-    (results,) = conduct([study], Store(tmp_path), workers=1, progress=done.append)
+    (results,) = conduct([study], Store(tmp_path), on=Processes(1), watch=Counting(done))
     assert sum(done) == len(study) * study.rounds
     for name in AGENTS:
         chosen = results.tuned(name)
@@ -340,7 +348,7 @@ class Breaking(Synthetic):
 def test_runs_that_failed_are_reported_with_their_tracebacks(tmp_path: Path) -> None:
     study = Study("broken", Breaking(), {"random": (Uniform(),)}, 5, (), (0, 1))
     with pytest.raises(RunsFailedError, match="2 runs failed, uniform on seed 0") as caught:
-        conduct([study], Store(tmp_path), workers=1)
+        conduct([study], Store(tmp_path), on=Processes(1))
     assert "broken on purpose" in caught.value.failures[0].traceback
 
 

@@ -47,6 +47,15 @@ def _compiled(function: Kernel, fastmath: bool | set[str]) -> Kernel:
 
 
 @cache
+def source_digest() -> str:
+    """A name for the source of tellback that no other source has."""
+    source = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        source.update(path.read_bytes())
+    return source.hexdigest()[:16]
+
+
+@cache
 def _cache_folder() -> Path:
     """A folder for compiled code that changes whenever any kernel might.
 
@@ -54,10 +63,7 @@ def _cache_folder() -> Path:
     notices only when its own file changes. So the folder is named by all the source.
     """
     package = Path(__file__).parent
-    source = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
-        source.update(path.read_bytes())
-    name = f"kernels-{source.hexdigest()[:16]}"
+    name = f"kernels-{source_digest()}"
     beside = package / "__pycache__"
     if os.access(beside if beside.exists() else package, os.W_OK):
         return beside / name

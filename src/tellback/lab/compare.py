@@ -30,8 +30,8 @@ class Estimate:
 class Difference:
     """By which share one agent's regret is below another's; negative if it is above.
 
-    ``low`` and ``high`` bound it at the level LEVEL, from n pairs of runs that met the
-    same tasks.
+    ``low`` and ``high`` bound it, at the level LEVEL unless another was asked for, from n
+    pairs of runs that met the same tasks.
     """
 
     less: float
@@ -50,50 +50,61 @@ class Difference:
         return f"{self.less:+.1%} [{self.low:+.1%}, {self.high:+.1%}], n = {self.n}"
 
 
-def mean_regret(regret: Array) -> Estimate:
+def mean_regret(regret: Array, level: float = LEVEL) -> Estimate:
     """The mean of final regrets, with Student's interval."""
-    regret = _checked(regret)
-    half = _quantile(len(regret)) * regret.std(ddof=1) / np.sqrt(len(regret))
+    regret = _several(regret)
+    half = _quantile(len(regret), level) * regret.std(ddof=1) / np.sqrt(len(regret))
     mean = regret.mean()
     return Estimate(float(mean), float(mean - half), float(mean + half), len(regret))
 
 
-def less_regret(ours: Array, theirs: Array) -> Difference:
+def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
     """By which share of their mean regret ours is lower, paired by seed.
 
     The ratio of two means, with Student's interval for its linearisation: the residuals
     (theirs - ours) - share * theirs have mean zero at the true share. Percentile bootstrap
     intervals would be too short at the usual numbers of seeds.
 
+    The interval is for one look at a number of seeds that was fixed beforehand; where seeds
+    are added until something shows, ``running_less_regret`` is the one to ask.
+
     Parameters
     ----------
     ours, theirs : Array
         Final regrets; entry i of both is from the same seed, hence from the same tasks.
+    level : float
+        How sure the interval is. For k comparisons that shall hold together, 1 - 0.05 / k.
     """
-    ours, theirs = _checked(ours), _checked(theirs)
-    if len(ours) != len(theirs):
-        raise SettingError(f"Pairs are needed, not {len(ours)} runs against {len(theirs)}.")
+    ours, theirs = pairs(ours, theirs)
     n, mean = len(ours), theirs.mean()
-    if not mean > 0:
-        raise SettingError("A share of a regret that is not above zero says nothing.")
     share = 1 - ours.mean() / mean
     residuals = (theirs - ours) - share * theirs
-    half = _quantile(n) * residuals.std(ddof=1) / np.sqrt(n) / mean
+    half = _quantile(n, level) * residuals.std(ddof=1) / np.sqrt(n) / mean
     return Difference(float(share), float(share - half), float(share + half), n)
 
 
-def curve_band(curves: Array) -> tuple[Array, Array, Array]:
-    """The mean of curves (a row a seed), with Student's interval at each point."""
-    mean = curves.mean(axis=0)
-    half = _quantile(len(curves)) * curves.std(axis=0, ddof=1) / np.sqrt(len(curves))
-    return mean, mean - half, mean + half
+def pairs(ours: Array, theirs: Array) -> tuple[Array, Array]:
+    """Final regrets that can be compared: as many of ours as of theirs, theirs not zero."""
+    ours, theirs = _several(ours), _several(theirs)
+    if len(ours) != len(theirs):
+        raise SettingError(f"Pairs are needed, not {len(ours)} runs against {len(theirs)}.")
+    if not theirs.mean() > 0:
+        raise SettingError("A share of a regret that is not above zero says nothing.")
+    return ours, theirs
 
 
-def _quantile(n: int) -> float:
-    return float(stdtrit(n - 1, 0.5 + LEVEL / 2))
+def error_rate(level: float) -> float:
+    """How often an interval of this level may miss."""
+    if not 0 < level < 1:
+        raise SettingError(f"level must be above 0 and below 1, not {level!r}.")
+    return 1 - level
 
 
-def _checked(regret: Array) -> Array:
+def _quantile(n: int, level: float) -> float:
+    return float(stdtrit(n - 1, 1 - error_rate(level) / 2))
+
+
+def _several(regret: Array) -> Array:
     regret = np.asarray(regret, dtype=np.float64)
     if regret.ndim != 1 or len(regret) < 2:
         raise SettingError(f"An interval needs at least two runs, not {regret.size}.")

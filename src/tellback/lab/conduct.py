@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from tellback.errors import TellbackError
-from tellback.lab.execute import Failure, execute
+from tellback.lab.compute import Failure
+from tellback.lab.engines import Engine
+from tellback.lab.execute import execute
 from tellback.lab.results import Results
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec, Study
-from tellback.roles import Preparing
+from tellback.lab.watch import Watcher
 
 
 class RunsFailedError(TellbackError):
@@ -34,17 +36,17 @@ def conduct(
     studies: Sequence[Study],
     store: Store,
     *,
-    workers: int | None = None,
-    progress: Callable[[int], object] | None = None,
-    preparing: Preparing | None = None,
+    on: Engine | None = None,
+    watch: Watcher | None = None,
 ) -> list[Results]:
     """Run studies and return their results; what the store has is not computed again.
 
     Parameters
     ----------
     studies : sequence of Study
-        What to run, all together: their runs share the processes.
-    store, workers, progress, preparing
+        What to run, all together: their runs share the workers. Those that are to decide
+        something get more seeds until it is decided or their budget is spent.
+    store, on, watch
         As for ``execute``.
 
     Raises
@@ -52,9 +54,23 @@ def conduct(
     RunsFailedError
         After all other runs were tried, if some failed.
     """
+    watch = watch or Watcher()
+    found = _conducted(studies, store, on, watch)
+    while not all(results.settled for results in found):
+        studies = [one.study if one.settled else one.study.with_more_seeds() for one in found]
+        found = _conducted(studies, store, on, watch)
+    return found
+
+
+def _conducted(
+    studies: Sequence[Study], store: Store, on: Engine | None, watch: Watcher
+) -> list[Results]:
+    """Both passes: what can be done at once, and what waits for the choice of settings."""
+    planned = {run for study in studies for run in study.planned()}  # some are in two studies
+    watch.begin(len(planned), sum(run.rounds for run in planned))
 
     def run_all(runs: Iterable[RunSpec]) -> None:
-        failures = execute(runs, store, workers=workers, progress=progress, preparing=preparing)
+        failures = execute(runs, store, on=on, watch=watch)
         if failures:
             raise RunsFailedError(failures)
 

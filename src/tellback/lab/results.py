@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import polars
 
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
-from tellback.lab.store import Store, curve_rounds
+from tellback.extras import from_extra
+from tellback.lab.compare import LEVEL, Difference, less_regret
+from tellback.lab.curve import curve_rounds
+from tellback.lab.sequential import running_less_regret
+from tellback.lab.store import Store
 from tellback.lab.study import RunSpec, Study
 from tellback.roles import AgentSpec
+
+if TYPE_CHECKING:
+    from tellback.lab.pairs import Pair
 
 
 class Results:
@@ -32,9 +39,8 @@ class Results:
         self._curves = self._read(study.runs())
 
     def _read(self, runs: Iterable[RunSpec]) -> dict[tuple[AgentSpec, int], Array]:
-        wanted = list(dict.fromkeys(runs))
-        curves = self._store.curves(wanted) if wanted else ()
-        return {(run.agent, run.seed): curve for run, curve in zip(wanted, curves, strict=True)}
+        curves = self._store.curves(dict.fromkeys(runs))
+        return {(run.agent, run.seed): curve for run, curve in curves.items()}
 
     def chosen_runs(self) -> list[RunSpec]:
         """The runs of the study that had to wait for the choice of settings."""
@@ -44,6 +50,14 @@ class Results:
         """Read the runs that had to wait, now that they are done."""
         self._curves |= self._read(self.chosen_runs())
         return self
+
+    def runs(self) -> list[RunSpec]:
+        """All runs of the study that were read."""
+        return [self.study.run(agent, seed) for agent, seed in self._curves]
+
+    def abouts(self) -> list[dict[str, Any]]:
+        """When, where and with what each run was computed."""
+        return [dict(self._store.about(run)) for run in self.runs()]
 
     @property
     def t(self) -> Indices:
@@ -70,12 +84,12 @@ class Results:
             ) from None
 
     def tuned(self, name: str, seeds: Sequence[int] | None = None) -> AgentSpec:
-        """The setting of an agent with the lowest mean regret on the tuning seeds.
+        """The setting of an agent with the lowest mean regret on its tuning seeds.
 
         Other seeds may be given, for instance the reported ones: that is how the paper
         chose, and it flatters whoever has the most settings to choose from.
         """
-        chosen = self.study.tuning if seeds is None else seeds
+        chosen = self.study.tuning_seeds(name) if seeds is None else seeds
         settings = self.study.agents[name]
         if len(settings) == 1:
             return settings[0]
@@ -83,23 +97,78 @@ class Results:
             raise SettingError(f"Study {self.study.name!r} has no seeds to tune {name} on.")
         return min(settings, key=lambda agent: float(self.final(agent, chosen).mean()))
 
+    def label(self, name: str) -> str:
+        """An agent's name, with those of its chosen settings that could have been others."""
+        varied = self.study.varied(name)
+        chosen = self.tuned(name)
+        settings = [f"{setting} = {_shown(getattr(chosen, setting))}" for setting in varied]
+        return f"{name} ({', '.join(settings)})" if settings else name
+
+    def difference(self, ours: str, theirs: str, level: float = LEVEL) -> Difference:
+        """By which share one agent's regret is below another's, on the reported seeds.
+
+        A study that stops when it has decided gets an interval that holds after every seed
+        at once; any other one gets Student's.
+        """
+        compare = less_regret if self.study.decide is None else running_less_regret
+        return compare(self.final(self.tuned(ours)), self.final(self.tuned(theirs)), level=level)
+
+    def pairs(self) -> list[Pair]:
+        """Every two agents compared."""
+        from tellback.lab.pairs import all_pairs
+
+        return all_pairs(self)
+
+    @property
+    def settled(self) -> bool:
+        """Whether no more seeds are to be played: what was to be decided is, or cannot be."""
+        decide = self.study.decide
+        if decide is None or len(self.study.reported) >= decide.at_most:
+            return True
+        finals = [self.final(self.tuned(name)) for name in decide.between]
+        if len(self.study.reported) < 2 or not all(final.mean() > 0 for final in finals):
+            return False
+        return self.difference(*decide.between).verdict != "undecided"
+
     def table(self) -> polars.DataFrame:
         """Every curve: a row for each agent, setting, seed and kept round."""
+        points = len(self.t)
+        finals = self.finals()
+        repeated = finals.drop("regret").select(polars.all().repeat_by(points).explode())
+        curves = np.concatenate([self._curves[run] for run in self._curves])
+        return repeated.with_columns(
+            polars.Series("t", np.tile(self.t, finals.height)), polars.Series("regret", curves)
+        )
+
+    def finals(self) -> polars.DataFrame:
+        """The final regret of every run, a row each."""
         name_of = {agent: name for name, grid in self.study.agents.items() for agent in grid}
         runs = list(self._curves)
-        points = len(self.t)
         tuning = set(self.study.tuning)
-        columns = {
-            "agent": [name_of[agent] for agent, _ in runs],
-            "setting": [agent.label() for agent, _ in runs],
-            "seeds": ["tuning" if seed in tuning else "reported" for _, seed in runs],
-            "seed": [seed for _, seed in runs],
-        }
+        labels = {agent: agent.label() for agent in name_of}
         return polars.DataFrame(
             {
-                "study": [self.study.name] * (len(runs) * points),
-                **{name: np.repeat(np.array(values), points) for name, values in columns.items()},
-                "t": np.tile(self.t, len(runs)),
-                "regret": np.concatenate([self._curves[run] for run in runs]),
+                "study": [self.study.name] * len(runs),
+                "agent": [name_of[agent] for agent, _ in runs],
+                "setting": [labels[agent] for agent, _ in runs],
+                "seeds": ["tuning" if seed in tuning else "reported" for _, seed in runs],
+                "seed": [seed for _, seed in runs],
+                "run": [self.study.run(agent, seed).identity for agent, seed in runs],
+                "regret": [float(self._curves[run][-1]) for run in runs],
             }
         )
+
+    def pandas(self) -> Any:
+        """``table()`` as a pandas data frame."""
+        pandas = from_extra("pandas", "pandas", "A pandas data frame")
+        table = self.table()
+        return pandas.DataFrame({name: table[name].to_list() for name in table.columns})
+
+    def _repr_html_(self) -> str:
+        from tellback.lab.report.tables import results_html
+
+        return results_html(self)
+
+
+def _shown(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -29,8 +29,8 @@ def specs_with_settings(
     worlds. One that nothing has is an error.
     """
     parsed = [_parsed(setting) for setting in settings]
-    world_spec: WorldSpec = _named(WorldSpec, world)
-    agent_specs: list[AgentSpec] = [_named(AgentSpec, name) for name in agents]
+    world_spec: WorldSpec = named_spec(WorldSpec, world)
+    agent_specs: list[AgentSpec] = [named_spec(AgentSpec, name) for name in agents]
     given = [world_spec, *agent_specs]
     # All of a spec's at once: some settings are valid only together.
     changes: list[dict[str, Any]] = [{} for _ in given]
@@ -84,7 +84,8 @@ def _changed_parts(spec: Spec, changes: dict[str, dict[str, Any]]) -> dict[str, 
     }
 
 
-def _named(base: type[Spec], name: str) -> Any:
+def named_spec(base: type[Spec], name: str) -> Any:
+    """The spec of a kind with its default settings, or the one that ``module:name`` names."""
     if ":" not in name:
         return spec_named(base, name)()
     found = imported(name)
@@ -103,7 +104,7 @@ def _parsed(setting: str) -> tuple[str, str, Any]:
         raise SettingError(f"A setting is written name=value, not {setting!r}.")
     kind, _, name = left.strip().rpartition(".")
     if name in PARTS:
-        return kind, name, _named(PARTS[name], text.strip())
+        return kind, name, named_spec(PARTS[name], text.strip())
     try:
         value = tomllib.loads(f"value = {text.splitlines()[0]}")["value"]
     except (tomllib.TOMLDecodeError, IndexError):

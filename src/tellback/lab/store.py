@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars
 
-from tellback.arrays import Array, Indices
+from tellback.arrays import AnyArray, Array
 from tellback.errors import TellbackError
 from tellback.files import demand_writable, remove_leftovers, written_whole
+from tellback.lab.compute import Failure, Finished
+from tellback.lab.curve import curve_rounds
 from tellback.lab.study import RunSpec
-from tellback.run import Run
 
-CURVE_POINTS = 200
-_MAGIC = b"PAR1"  # a Parquet file begins and ends with it
+AT_A_TIME = 1000  # files read in one call, so that memory does not grow with their number
 
 
-def curve_rounds(rounds: int) -> Indices:
-    """The rounds at which a regret curve is kept: evenly spaced, the last among them."""
-    points: Indices = np.unique(np.linspace(1, rounds, min(rounds, CURVE_POINTS)).round())
-    return points.astype(np.int64)
+@dataclass(frozen=True)
+class Shelf:
+    """What a store has of some runs.
+
+    Attributes
+    ----------
+    curves : dict of RunSpec to Array
+        The regret at ``curve_rounds`` of every run whose file is there and sound.
+    damaged : list of RunSpec
+        The runs whose file is there but truncated, altered, or another run's.
+    """
+
+    curves: dict[RunSpec, Array] = field(default_factory=dict)
+    damaged: list[RunSpec] = field(default_factory=list)
 
 
 class Store:
@@ -34,7 +47,8 @@ class Store:
     versions of the libraries (in the last bits, compiled sums and trained encoders depend on
     those); times, machine and versions are in a sidecar. Hence runs that are done are skipped,
     an interrupted study goes on where it stopped, and the results of two such machines merge
-    by copying files.
+    by copying files. Every file carries a checksum of its content and of the identity of its
+    run: one that was cut off, altered or misnamed is never taken for a result.
 
     Parameters
     ----------
@@ -56,41 +70,122 @@ class Store:
         return self.folder / identity[:2] / f"{identity}.parquet"
 
     def has(self, run: RunSpec) -> bool:
-        """Whether the run's file is there and whole; a truncated one does not count."""
-        path = self.path(run)
-        try:
-            with path.open("rb") as file:
-                begins = file.read(len(_MAGIC))
-                file.seek(-len(_MAGIC), 2)
-                return begins == _MAGIC and file.read() == _MAGIC
-        except OSError:
-            return False
+        """Whether the run's file is there and sound."""
+        return run in self.shelf([run]).curves
 
-    def write(self, run: RunSpec, record: Run, about: Mapping[str, Any]) -> None:
+    def write(self, finished: Finished) -> None:
         """Keep a run: its regret curve in one file, how it came about in a sidecar."""
-        at = curve_rounds(run.rounds)
-        curve = polars.DataFrame({"t": at, "regret": record.regret[at - 1]})
-        path = self.path(run)
+        run, path = finished.run, self.path(finished.run)
+        t = curve_rounds(run.rounds)
+        check = np.full(len(t), _checksum(run, finished.curve))
+        table = polars.DataFrame({"t": t, "regret": finished.curve, "check": check})
         with written_whole(path.with_suffix(".json")) as temporary:
-            temporary.write_text(json.dumps({**run.to_data(), **about}, indent=1))
+            temporary.write_text(json.dumps({**run.to_data(), **finished.about}, indent=1))
         with written_whole(path) as temporary:
-            curve.write_parquet(temporary)
+            table.write_parquet(temporary)
+        path.with_suffix(".failed").unlink(missing_ok=True)
+
+    def write_failure(self, failure: Failure) -> None:
+        """Keep the traceback of a run, until the run succeeds."""
+        with written_whole(self.path(failure.run).with_suffix(".failed")) as temporary:
+            temporary.write_text(failure.traceback)
+
+    def failure(self, run: RunSpec) -> str | None:
+        """The traceback with which the run ended when it was last tried."""
+        path = self.path(run).with_suffix(".failed")
+        return path.read_text() if path.exists() else None
+
+    def about(self, run: RunSpec) -> Mapping[str, Any]:
+        """When, where and with what a run was computed; empty where the sidecar is lost."""
+        try:
+            found: Mapping[str, Any] = json.loads(self.path(run).with_suffix(".json").read_text())
+        except (OSError, ValueError):
+            return {}
+        return found
+
+    def named(self, name: str) -> RunSpec:
+        """The run whose identity begins so, or whose file this is."""
+        identity = Path(name).name.split(".")[0]
+        folder = Path(name).parent if Path(name).exists() else self.folder / identity[:2]
+        found = sorted(folder.glob(f"{identity}*.json")) if identity else []
+        if len(found) != 1:
+            many = f"{len(found)} runs begin so" if found else f"there is none in {self.folder}"
+            raise TellbackError(
+                f"{name!r} names no single run: {many}. Give the first characters of its "
+                "identity, or its file."
+            )
+        try:
+            run = RunSpec.from_data(json.loads(found[0].read_text()))
+        except (ValueError, KeyError, TypeError) as error:
+            if isinstance(error, TellbackError):
+                raise
+            raise TellbackError(f"{found[0]} cannot be read: {error!r}.") from error
+        if run.identity != found[0].stem:
+            raise TellbackError(f"{found[0]} describes another run than its name says.")
+        return run
 
     def curve(self, run: RunSpec) -> Array:
         """The regret of a run at ``curve_rounds``."""
-        path = self.path(run)
-        try:
-            return polars.read_parquet(path)["regret"].to_numpy()
-        except (OSError, polars.exceptions.PolarsError) as error:
-            raise TellbackError(
-                f"{path} cannot be read ({error}). Delete it and run the study again."
-            ) from error
+        return self.curves([run])[run]
 
-    def curves(self, runs: Sequence[RunSpec]) -> Array:
-        """The regret of runs of equal length at ``curve_rounds``, a row a run."""
-        paths = [self.path(run) for run in runs]
+    def curves(self, runs: Iterable[RunSpec]) -> dict[RunSpec, Array]:
+        """The regret of runs at ``curve_rounds``; an error if one is not there or damaged."""
+        wanted = list(runs)
+        shelf = self.shelf(wanted)
+        for run in wanted:
+            if run not in shelf.curves:
+                what = "is damaged" if run in shelf.damaged else "is not there"
+                raise TellbackError(f"{self.path(run)} {what}. Run the study again.")
+        return shelf.curves
+
+    def shelf(self, runs: Iterable[RunSpec]) -> Shelf:
+        """Read and check what there is of some runs."""
+        by_length: defaultdict[int, list[RunSpec]] = defaultdict(list)
+        there = self._files()
+        for run in dict.fromkeys(runs):
+            if f"{run.identity}.parquet" in there:
+                by_length[run.rounds].append(run)
+        shelf = Shelf()
+        for rounds, some in by_length.items():
+            for part in _parts(some):
+                self._read(part, len(curve_rounds(rounds)), shelf)
+        return shelf
+
+    def _files(self) -> set[str]:
+        """The names of all result files: quicker than to ask for thousands one by one."""
+        return {path.name for path in self.folder.glob("??/*.parquet")}
+
+    def _read(self, runs: list[RunSpec], points: int, shelf: Shelf) -> None:
+        """Put runs of equal length on the shelf; one by one where they do not read together."""
         try:  # all files in one call: a hundred times faster than one by one
-            together = polars.read_parquet(paths, columns=["regret"])["regret"].to_numpy()
-            return together.reshape(len(runs), -1)
+            table = polars.read_parquet(
+                [self.path(run) for run in runs], columns=["regret", "check"], glob=False
+            )
+            curves = table["regret"].to_numpy().reshape(len(runs), points)
+            checks = table["check"].to_numpy().reshape(len(runs), points)
+            sound = [_is_sound(*one) for one in zip(runs, curves, checks, strict=True)]
         except (OSError, ValueError, polars.exceptions.PolarsError):
-            return np.array([self.curve(run) for run in runs])  # names the file at fault
+            sound = [False]
+        if all(sound):
+            shelf.curves.update(zip(runs, curves, strict=True))
+        elif len(runs) == 1:
+            shelf.damaged.append(runs[0])
+        else:  # the sound ones among them
+            half = len(runs) // 2
+            self._read(runs[:half], points, shelf)
+            self._read(runs[half:], points, shelf)
+
+
+def _parts(runs: list[RunSpec]) -> Iterator[list[RunSpec]]:
+    for start in range(0, len(runs), AT_A_TIME):
+        yield runs[start : start + AT_A_TIME]
+
+
+def _checksum(run: RunSpec, curve: Array) -> np.uint64:
+    """Of the curve and of whose it is."""
+    digest = hashlib.sha256(run.identity.encode() + np.ascontiguousarray(curve).tobytes())
+    return np.uint64(int.from_bytes(digest.digest()[:8], "little"))
+
+
+def _is_sound(run: RunSpec, curve: Array, checks: AnyArray) -> bool:
+    return bool((checks == _checksum(run, curve)).all())

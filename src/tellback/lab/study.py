@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import count, islice
+from typing import Any, Self
 
-from tellback.errors import SettingError, whole
+from tellback.errors import SettingError, TellbackError, unknown_name, whole
 from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.roles import AgentSpec, WorldSpec
-from tellback.specs import Data, Spec
+from tellback.specs import Data, Spec, spec_from_data
 
-FORMAT = 1
+FORMAT = 2
 """The version of the result files: part of a run's identity."""
 
 
@@ -42,11 +43,56 @@ class RunSpec:
             "seed": self.seed,
         }
 
+    @classmethod
+    def from_data(cls, data: Data) -> Self:
+        """The run that ``to_data`` described; refused if it would no longer give that result."""
+        world = spec_from_data(WorldSpec, data["world"])
+        agent = spec_from_data(AgentSpec, data["agent"])
+        run = cls(world, agent, data["rounds"], data["seed"])
+        now = run.to_data()
+        for part in ("format", "protocol"):
+            if data[part] != now[part]:
+                raise TellbackError(
+                    f"The run is of {part} version {data[part]}, and this is {now[part]}."
+                )
+        return run
+
     @cached_property
     def identity(self) -> str:
         """A name that no other configuration has."""
         canonical = json.dumps(self.to_data(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:40]
+
+
+@dataclass(frozen=True)
+class Decide:
+    """Keep adding seeds until two agents can be told apart, or a budget is spent.
+
+    Stopping when the data say so is sound because the intervals of such a study are a
+    confidence sequence, which holds after every seed at once.
+
+    Parameters
+    ----------
+    between : pair of str
+        The names of the two agents.
+    at_most : int
+        The largest number of reported seeds.
+    batch : int
+        How many seeds to add at a time.
+    """
+
+    between: tuple[str, str]
+    at_most: int
+    batch: int = 10
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        given: Any = self.between
+        if not isinstance(given, tuple | list) or len(set(map(str, given))) != 2:
+            raise SettingError(f"between must name two agents, not {given!r}.")
+        settle(self, "between", tuple(map(str, given)))
+        settle(self, "at_most", whole("at_most", self.at_most, at_least=2))
+        settle(self, "batch", whole("batch", self.batch))
 
 
 @dataclass(frozen=True)
@@ -68,6 +114,13 @@ class Study:
     everywhere : bool
         Whether every setting plays the reported seeds too, and not only the one chosen on
         the tuning seeds. It costs more, and changes nothing in the comparison.
+    tuning_runs : int, optional
+        Give every agent this many tuning runs, shared out evenly among its settings, however
+        many it has: with 36, nine settings play 4 tuning seeds each and four settings 9. By
+        default every setting plays every tuning seed, as in the paper, so that the agent with
+        the largest grid is tuned with the most runs.
+    decide : Decide, optional
+        Add reported seeds until a comparison is decided.
     """
 
     name: str
@@ -77,6 +130,8 @@ class Study:
     tuning: tuple[int, ...]
     reported: tuple[int, ...]
     everywhere: bool = True
+    tuning_runs: int | None = None
+    decide: Decide | None = None
 
     def __post_init__(self) -> None:
         _demand_specs("world", [self.world], WorldSpec)
@@ -101,12 +156,66 @@ class Study:
                 f"Study {self.name!r} tunes and reports on the same seeds {both}: a setting "
                 "chosen on the runs that are reported looks better than it is."
             )
+        if self.tuning_runs is not None:
+            self._demand_equal_shares(whole("tuning_runs", self.tuning_runs))
+        if self.decide is not None:
+            self._demand_decidable(self.decide)
+
+    def _demand_equal_shares(self, tuning_runs: int) -> None:
+        for name, settings in self.agents.items():
+            share, rest = divmod(tuning_runs, len(settings))
+            if rest:
+                raise SettingError(
+                    f"tuning_runs = {tuning_runs} cannot be shared out evenly among the "
+                    f"{len(settings)} settings of {name}."
+                )
+            if len(settings) > 1 and share > len(self.tuning):
+                raise SettingError(
+                    f"tuning_runs = {tuning_runs} needs {share} tuning seeds for each of the "
+                    f"{len(settings)} settings of {name}; study {self.name!r} has "
+                    f"{len(self.tuning)}."
+                )
+
+    def _demand_decidable(self, decide: Decide) -> None:
+        for name in decide.between:
+            if name not in self.agents:
+                raise unknown_name(f"agent in study {self.name!r} named", name, self.agents)
+        if decide.at_most < len(self.reported):
+            raise SettingError(
+                f"Study {self.name!r} begins with {len(self.reported)} reported seeds, which "
+                f"is more than at_most = {decide.at_most}."
+            )
+
+    def tuning_seeds(self, name: str) -> tuple[int, ...]:
+        """The seeds on which each setting of an agent is tried."""
+        if self.tuning_runs is None:
+            return self.tuning
+        return self.tuning[: self.tuning_runs // len(self.agents[name])]
+
+    def varied(self, name: str) -> list[str]:
+        """The settings in which the grid of an agent varies."""
+        grid = self.agents[name]
+        return [
+            setting
+            for setting in grid[0].settings()
+            if len({getattr(agent, setting, None) for agent in grid}) > 1
+        ]
+
+    def with_more_seeds(self) -> Study:
+        """The study with the next batch of reported seeds, for one that is to decide."""
+        assert self.decide is not None
+        wanted = min(self.decide.batch, self.decide.at_most - len(self.reported))
+        fresh = (seed for seed in count(max(self.reported) + 1) if seed not in self.tuning)
+        return replace(self, reported=(*self.reported, *islice(fresh, wanted)))
 
     def runs(self) -> Iterator[RunSpec]:
         """The runs that can be done at once: seed by seed, so that a stop leaves whole rows."""
+        tunes = {name: set(self.tuning_seeds(name)) for name in self.agents}
+        reported = set(self.reported)
         for seed in (*self.tuning, *self.reported):
-            for settings in self.agents.values():
-                if len(settings) == 1 or self.everywhere or seed in self.tuning:
+            for name, settings in self.agents.items():
+                at_once = len(settings) == 1 or self.everywhere
+                if seed in tunes[name] or (at_once and seed in reported):
                     for agent in settings:
                         yield self.run(agent, seed)
 

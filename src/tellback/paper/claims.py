@@ -1,4 +1,4 @@
-"""A claim of the paper beside what was measured."""
+"""The paper's claims beside what was measured."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellback.lab.compare import Difference, less_regret
+from tellback.lab.compare import Difference
+from tellback.lab.report import Section
 from tellback.lab.results import Results
 
 FEW = 5  # groups of seeds whose margins are listed one by one
+VERDICTS = {"less": "holds", "more": "does not hold", "undecided": "undecided"}
 
 
 @dataclass(frozen=True)
@@ -18,29 +20,33 @@ class Claim:
 
     Parameters
     ----------
-    setting : str
-        Under which reading of the paper it was measured.
     claim : str
         What the paper says.
+    figure : str
+        The paper's figure for it.
+    reading : str
+        Under which reading of the paper it was measured.
     measured : str
         What came out, with n and an interval; settings chosen on other seeds.
     verdict : str
-        Who has less regret, and whether the paper's figure lies in the interval.
-    paper_way : str
-        What the paper's own way of choosing settings would have claimed.
+        'holds', 'does not hold' or 'undecided'.
+    note : str
+        What else there is to know.
     """
 
-    setting: str
     claim: str
+    figure: str
+    reading: str
     measured: str
     verdict: str
-    paper_way: str
+    note: str
 
 
 @dataclass(frozen=True)
 class Claimed:
     """How much less regret the paper gives LORIL than the next best baseline."""
 
+    experiment: str
     margin: float
     seeds: int
 
@@ -48,29 +54,34 @@ class Claimed:
 def claim(results: Results, claimed: Claimed) -> Claim:
     """LORIL against the next best baseline, tuned on other seeds and as the paper tuned."""
     measured, rival = _margin(results)
-    who = {"less": "LORIL has less", "more": f"{rival} has less", "undecided": "undecided"}
     agrees = measured.low <= claimed.margin <= measured.high
-    where = "in" if agrees else "not in"
-    verdict = f"{who[measured.verdict]}; {claimed.margin:.1%} is {where} the interval"
+    where = "lies in" if agrees else "is not in"
     return Claim(
-        setting=results.study.name,
-        claim=f"LORIL has {claimed.margin:.1%} less regret than the next best baseline",
+        claim=f"{claimed.experiment}: LORIL has less regret than the next best baseline",
+        figure=f"{claimed.margin:.1%} less",
+        reading=results.study.name,
         measured=f"{measured} (next best: {rival})",
-        verdict=verdict,
-        paper_way=_paper_way(results, claimed.seeds),
+        verdict=VERDICTS[measured.verdict],
+        note=f"{claimed.margin:.1%} {where} the interval. Settings chosen on the seeds they are "
+        f"judged by, as in the paper: {_paper_way(results, claimed.seeds)}",
     )
+
+
+def claims_section(claims: list[Claim]) -> Section:
+    """The claims table."""
+    headers = ("the paper's claim", "its figure", "read as", "measured here", "verdict", "note")
+    rows = [(c.claim, c.figure, c.reading, c.measured, c.verdict, c.note) for c in claims]
+    return Section("The paper's claims", headers, rows)
 
 
 def _margin(results: Results) -> tuple[Difference, str]:
     """LORIL's margin over the baseline that did best on the tuning seeds."""
-    tuned = {name: results.tuned(name) for name in results.study.agents}
-    tuning = results.study.tuning
+    study = results.study
     rival = min(
-        (name for name in tuned if name != "LORIL"),
-        key=lambda name: float(results.final(tuned[name], tuning).mean()),
+        (name for name in study.agents if name != "LORIL"),
+        key=lambda name: float(results.final(results.tuned(name), study.tuning_seeds(name)).mean()),
     )
-    ours, theirs = results.final(tuned["LORIL"]), results.final(tuned[rival])
-    return less_regret(ours, theirs), rival
+    return results.difference("LORIL", rival), rival
 
 
 def _paper_way(results: Results, at_a_time: int) -> str:

@@ -6,18 +6,24 @@ how ties are broken, and whether |X| = 2000 and |Y| = 10 are printed the right w
 
 from __future__ import annotations
 
+from tellback.lab.plan import Plan
 from tellback.lab.study import Study
 from tellback.paper.claims import Claimed
 from tellback.paper.grids import agents
 from tellback.worlds import Synthetic
 
-CLAIMED = Claimed(0.123, seeds=3)  # "12.3% smaller than the next best baseline"
-TITLE = "Figure 2 of the paper, run here: mean regret and 95% band; settings tuned on other seeds"
+CLAIMED = Claimed("Synthetic task", 0.123, seeds=3)  # "12.3% smaller than the next best baseline"
+TITLE = "Figure 2 of the paper, run here: mean regret, 95% bands, settings tuned on other seeds"
 
 PRINTED = Synthetic(instructions=2000, responses=10, rank=10, temperature=0.75)
 TRANSPOSED = Synthetic(instructions=10, responses=2000, rank=10, temperature=0.75)
 TUNING = tuple(range(1000, 1020))
 TIES = {"random": "ties at random", "first": "ties to the first"}
+
+
+def plan(scale: float = 1.0) -> Plan:
+    """The first experiment."""
+    return Plan(TITLE, tuple(studies(scale)))
 
 
 def studies(scale: float = 1.0) -> list[Study]:

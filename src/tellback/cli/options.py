@@ -1,0 +1,35 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ResultsFolder = Annotated[
+    Path, typer.Option("--results", help="Where results are kept and looked for.")
+]
+Workers = Annotated[
+    int | None, typer.Option(help="How many processes to use.", show_default="one a core", min=1)
+]
+On = Annotated[
+    str,
+    typer.Option(
+        "--on",
+        help="Where to compute: here; ray (a Ray cluster started here, or the one that RAY_ADDRESS "
+        "names); ray://host:port (a cluster to join).",
+    ),
+]
+Scale = Annotated[
+    float, typer.Option(help="Below 1: shorter runs and fewer seeds, for a quick trial.")
+]
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full",
+        help="Also pictures that vary, the other reading of the features, and what helps "
+        "more than exploring: about three quarters of an hour on two cores.",
+    ),
+]
+RESULTS = Path("results")

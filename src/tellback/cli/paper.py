@@ -1,0 +1,124 @@
+"""``tellback paper``: the paper's experiments, and its claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from tellback.cli.options import RESULTS, Full, On, ResultsFolder, Scale, Workers
+from tellback.cli.show import conducted, print_results, print_section, print_written
+
+if TYPE_CHECKING:
+    from tellback.paper.claims import Claim
+
+app = typer.Typer(
+    help="Reproduce the paper's experiments and hold its claims against the result.\n\n"
+    "Without a further word: all of them, one after another, and the table of claims.",
+)
+
+
+@app.callback(invoke_without_command=True)
+def every(
+    context: typer.Context,
+    results: ResultsFolder = RESULTS,
+    workers: Workers = None,
+    on: On = "here",
+    scale: Scale = 1.0,
+    full: Full = False,
+) -> None:
+    """Reproduce the paper's experiments and hold its claims against the result.
+
+    Without a further word: all of them, one after another, and the table of claims. Ctrl-C
+    keeps what is finished; a second call goes on from there.
+    """
+    from tellback.errors import SettingError
+    from tellback.extras import from_extra
+    from tellback.paper.claims import claims_section
+
+    if context.invoked_subcommand is not None:
+        if (results, workers, on, scale, full) != (RESULTS, None, "here", 1.0, False):
+            raise SettingError(f"Write options after {context.invoked_subcommand}, not before it.")
+        return
+    from_extra("vision", "torch", "The second experiment")  # rather now than in ten minutes
+    places = results, workers, on, scale
+    claims = [*_synthetic(*places), *_images(*places, full)]
+    print_section(claims_section(claims))
+
+
+@app.command()
+def synthetic(
+    results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here", scale: Scale = 1.0
+) -> None:
+    """The first experiment: LORIL against greedy, epsilon-greedy and random.
+
+    Both tie rules, both readings of the sizes, the paper's grids. Ctrl-C keeps what is
+    finished; a second call goes on from there.
+    """
+    from tellback.paper.claims import claims_section
+
+    print_section(claims_section(_synthetic(results, workers, on, scale)))
+
+
+@app.command()
+def images(
+    results: ResultsFolder = RESULTS,
+    workers: Workers = None,
+    on: On = "here",
+    scale: Scale = 1.0,
+    full: Full = False,
+) -> None:
+    """The second experiment: pictures to choose from, asked for in words.
+
+    Trains the paper's autoencoder once, then plays LORIL, greedy, epsilon-greedy and random
+    with a GRU that learns from descriptions, on the paper's grids. Needs the vision extra.
+    Ctrl-C keeps what is finished; a second call goes on from there.
+    """
+    from tellback.paper.claims import claims_section
+
+    print_section(claims_section(_images(results, workers, on, scale, full)))
+
+
+def _synthetic(results: Path, workers: int | None, on: str, scale: float) -> list[Claim]:
+    from tellback.paper import synthetic as experiment
+
+    folder = _folder(results, "synthetic", scale)
+    return _reported(experiment.plan(scale), experiment.CLAIMED, results, folder, on, workers)[0]
+
+
+def _images(results: Path, workers: int | None, on: str, scale: float, full: bool) -> list[Claim]:
+    from tellback.paper import images as experiment
+    from tellback.paper import sheets
+
+    folder = _folder(results, "images", scale)
+    plan = experiment.plan(scale, full)
+    claims, found = _reported(plan, experiment.CLAIMED, results, folder, on, workers)
+    worlds = list(experiment.worlds(scale, full).values())
+    print_written(sheets.draw(found[0], worlds, folder))
+    return claims
+
+
+def _folder(results: Path, name: str, scale: float) -> Path:
+    """The folder of an experiment, before any work starts."""
+    from tellback.errors import real
+    from tellback.files import demand_writable
+
+    real("scale", scale, above=0, at_most=1)
+    demand_writable(results / name)
+    return results / name
+
+
+def _reported(
+    plan: Any, claimed: Any, results: Path, folder: Path, on: str, workers: int | None
+) -> tuple[list[Claim], list[Any]]:
+    """Run a plan, hold the claim against every study that has LORIL in it, write the report."""
+    from tellback.lab import Store
+    from tellback.lab.report import write_report
+    from tellback.paper.claims import claim, claims_section
+
+    found = conducted(plan.studies, Store(results / "runs"), on, workers)
+    print_results(found)
+    claims = [claim(one, claimed) for one in found if "LORIL" in one.study.agents]
+    print_written(write_report(plan.title, found, folder, [claims_section(claims)]))
+    return claims, found

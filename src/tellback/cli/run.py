@@ -1,0 +1,81 @@
+"""``tellback run``: agents in a world, without a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tellback.cli.options import RESULTS, On, ResultsFolder, Workers
+from tellback.cli.show import conducted, console, print_results, print_written
+
+
+def run(
+    world: Annotated[str, typer.Argument(help="The world to play in; see 'tellback list'.")],
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--agent",
+            "-a",
+            help="An agent, or module:name for a spec of your own; may be given repeatedly.",
+        ),
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="Rounds in each run.")] = 10_000,
+    seeds: Annotated[int, typer.Option(help="How many runs of each agent, on seeds 0, 1, ...")] = 5,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="A setting as name=value, for whatever has one of that name; or loril.k=0.1, "
+            "synthetic.rank=5, sentence.hidden=32, encoder=thumbnail. May be given repeatedly.",
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Also draw the regret curves, as PNG and SVG.")
+    ] = None,
+    results: ResultsFolder = RESULTS,
+    workers: Workers = None,
+    on: On = "here",
+) -> None:
+    """Play agents in a world and compare their regret.
+
+    Agents with the same seed meet the same tasks. Runs that are in the results folder
+    already are not computed again.
+
+    Example: tellback run synthetic --agent loril --agent greedy --set k=0.1 --seeds 5
+    """
+    from tellback.errors import whole
+    from tellback.files import demand_writable
+    from tellback.lab import Store, Study
+    from tellback.lab.charts import draw_regret
+    from tellback.lab.settings import specs_with_settings
+
+    whole("rounds", rounds)
+    whole("seeds", seeds)
+    spec, agents = specs_with_settings(world, agent or ["loril", "greedy"], settings or [])
+    named = {_name(one.kind, one.label(), [a.kind for a in agents]): (one,) for one in agents}
+    study = Study(spec.brief(), spec, named, rounds, (), tuple(range(seeds)))
+    if figure is not None:
+        demand_writable(figure.parent)
+    found = conducted([study], Store(results / "runs"), on, workers)
+    print_results(found)
+    worst = max(study.runs(), key=lambda one: float(found[0].final(one.agent, [one.seed])[0]))
+    console().print(
+        f"Does a curve look wrong? tellback diagnose {worst.identity[:10]} looks into the run "
+        f"with the most regret ({worst.agent.kind}, seed {worst.seed}).",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if figure is None:
+        return
+    if seeds < 2:
+        console().print("A figure with bands needs at least two seeds: none was drawn.")
+        return
+    print_written(draw_regret(found, f"{spec.label()}: n = {seeds} seeds", figure))
+
+
+def _name(kind: str, label: str, kinds: list[str]) -> str:
+    """What an agent is called: its kind, unless that would not tell it apart."""
+    names = {"uniform": "random", "loril": "LORIL"}
+    return names.get(kind, kind) if kinds.count(kind) == 1 else label

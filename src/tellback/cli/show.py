@@ -1,0 +1,135 @@
+"""How commands show what they do and what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from tellback.lab import Results, Store, Study
+    from tellback.lab.report import Section
+
+
+def console(stderr: bool = False) -> Any:
+    """Where to print."""
+    from rich.console import Console
+
+    return Console(stderr=stderr)
+
+
+def escape(text: str) -> str:
+    """Text in which brackets are only brackets."""
+    from rich.markup import escape as escaped
+
+    return escaped(text)
+
+
+def conducted(
+    studies: Sequence[Study], store: Store, on: str, workers: int | None
+) -> list[Results]:
+    """Run studies, showing progress in rounds; end with 1 if a run failed."""
+    from tellback.lab import RunsFailedError, Watcher, conduct
+    from tellback.lab.engines import engine_named
+
+    out = console(stderr=True)
+    engine = engine_named(on, workers)
+    with _progress(out) as show:
+
+        class Shown(Watcher):
+            runs = rounds = done = 0
+
+            def begin(self, runs: int, rounds: int) -> None:
+                self.runs, self.rounds, self.done = runs, rounds, 0
+
+            def played(self, rounds: int) -> None:
+                # A run that is tried again counts its rounds twice.
+                self.done = min(self.done + rounds, self.rounds)
+                show(f"{self.runs:,} runs, rounds", self.done, self.rounds)
+
+            def preparing(self, what: str, done: int, total: int) -> None:
+                show(what, done, total)
+
+            def note(self, text: str) -> None:
+                out.print(text, markup=False, soft_wrap=True)
+
+        try:
+            return conduct(studies, store, on=engine, watch=Shown())
+        except KeyboardInterrupt:
+            out.print("Stopped. What is finished is kept; the same command goes on from there.")
+            raise typer.Exit(130) from None
+        except RunsFailedError as error:
+            for failure in error.failures:
+                out.rule(f"{failure.run.identity[:10]}: {escape(failure.run.agent.label())}")
+                out.print(failure.traceback, markup=False, highlight=False)
+            out.print(f"{error} Above is what went wrong; the others are done.", markup=False)
+            raise typer.Exit(1) from None
+
+
+@contextmanager
+def _progress(out: Any) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows how much of what is done: live bars in a terminal, in a log a line for every tenth."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    if out.is_terminal:
+        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=out) as bars:
+            tasks: dict[str, Any] = {}
+
+            def draw(what: str, done: int, total: int) -> None:
+                if what not in tasks:
+                    tasks[what] = bars.add_task(what, total=total)
+                bars.update(tasks[what], completed=done)
+
+            yield draw
+        return
+    tenths: dict[str, int] = {}
+
+    def note(what: str, done: int, total: int) -> None:
+        if total and done * 10 // total > tenths.get(what, 0):
+            out.print(f"{what}: {done:,} of {total:,}")
+        tenths[what] = done * 10 // max(1, total)
+
+    yield note
+
+
+def print_results(found: Sequence[Results]) -> None:
+    """The regret of every agent, and every two of them compared."""
+    from rich.table import Table
+
+    from tellback.lab import mean_regret
+
+    out = console()
+    for results in found:
+        n = len(results.study.reported)
+        table = Table("agent", "setting", "final regret [95% interval]")
+        table.title = escape(f"{results.study.name}: {results.study.rounds:,} rounds, n = {n}")
+        for name in results.study.agents:
+            agent = results.tuned(name)
+            final = results.final(agent)
+            mean = str(mean_regret(final)) if n > 1 else f"{final[0]:.4g} (one run: no interval)"
+            table.add_row(escape(name), escape(agent.label()), escape(mean))
+        out.print(table)
+        for pair in results.pairs():
+            out.print(f"  {pair.sentence}", markup=False, highlight=False)
+        out.print()
+
+
+def print_section(section: Section) -> None:
+    """A table of words."""
+    from rich.table import Table
+
+    table = Table(*section.headers, title=section.title, show_lines=True)
+    for row in section.rows:
+        table.add_row(*(escape(str(cell)) for cell in row))
+    console().print(table)
+
+
+def print_written(files: Sequence[Path], most: int = 4) -> None:
+    """Which files there are now."""
+    shown = ", ".join(map(str, files[:most]))
+    more = f" and {len(files) - most} more" if len(files) > most else ""
+    console().print(f"Written: {shown}{more}", soft_wrap=True, markup=False, highlight=False)

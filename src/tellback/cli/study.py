@@ -1,0 +1,136 @@
+"""``tellback study``: comparisons declared in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tellback.cli.options import RESULTS, On, ResultsFolder, Workers
+from tellback.cli.show import conducted, console, escape, print_results, print_written
+
+if TYPE_CHECKING:
+    from tellback.lab import Results, Store
+    from tellback.lab.plan import Plan
+
+app = typer.Typer(
+    help="Comparisons declared in a TOML file: run them, see how far they are, report.\n\n"
+    "Begin with [bold]tellback study run examples/quick.toml[/bold].",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The studies; see examples/.")]
+
+
+@app.command()
+def run(
+    file: File, results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here"
+) -> None:
+    """Run what is not done yet, compare, and write the report.
+
+    Ctrl-C, or worse, loses nothing that was finished: the same command goes on from there.
+    """
+    plan, store = _read(file, results)
+    found = conducted(plan.studies, store, on, workers)
+    print_results(found)
+    _report(plan, found, results / file.stem)
+
+
+@app.command()
+def status(
+    file: File,
+    results: ResultsFolder = RESULTS,
+    runs: Annotated[
+        bool, typer.Option("--runs", help="Also list every run that is done or failed.")
+    ] = False,
+) -> None:
+    """Say how much is done, what failed, and what is damaged."""
+    from rich.table import Table
+
+    from tellback.lab.status import status_of
+
+    plan, store = _read(file, results)
+    table = Table("study", "done", "planned", "failed", "damaged", "rounds", "time so far")
+    statuses = [status_of(study, store) for study in plan.studies]
+    for study, one in zip(plan.studies, statuses, strict=True):
+        table.add_row(
+            escape(study.name),
+            f"{len(one.done):,}",
+            f"{one.planned:,}{' or more' if study.decide else ''}",
+            f"{len(one.failed):,}",
+            f"{len(one.damaged):,}",
+            f"{one.rounds_done:,} of {one.rounds_planned:,}",
+            f"{one.seconds:,.0f} s of one processor",
+        )
+    out = console()
+    out.print(table)
+    for one in statuses:
+        for run in one.damaged:
+            out.print(f"damaged: {store.path(run)}", soft_wrap=True, markup=False, highlight=False)
+        for run, traceback in one.failed.items():
+            last = traceback.strip().splitlines()[-1]
+            out.print(
+                f"failed: {run.identity[:10]} {run.agent.label()}, seed {run.seed}: {last}",
+                soft_wrap=True,
+                markup=False,
+                highlight=False,
+            )
+        for run in one.done if runs else ():
+            out.print(
+                f"done: {run.identity[:10]} {run.agent.label()}, seed {run.seed}",
+                soft_wrap=True,
+                markup=False,
+                highlight=False,
+            )
+
+
+@app.command()
+def report(file: File, results: ResultsFolder = RESULTS) -> None:
+    """Compare and write the report of a study that is done; nothing is computed."""
+    plan, store = _read(file, results)
+    found = _finished(plan, store)
+    print_results(found)
+    _report(plan, found, results / file.stem)
+
+
+@app.command()
+def export(
+    file: File,
+    to: Annotated[Path, typer.Argument(metavar="TABLE", help="A .csv or .parquet file to write.")],
+    what: Annotated[
+        str, typer.Option(help="curves (a row a kept round), or finals (a row a run).")
+    ] = "curves",
+    results: ResultsFolder = RESULTS,
+) -> None:
+    """Write the results of a study that is done as one table, CSV or Parquet."""
+    import polars
+
+    from tellback.errors import one_of
+    from tellback.lab.report import write_table
+
+    one_of("what", what, ["curves", "finals"])
+    plan, store = _read(file, results)
+    found = _finished(plan, store)
+    tables = [one.table() if what == "curves" else one.finals() for one in found]
+    print_written([write_table(polars.concat(tables), to)])
+
+
+def _read(file: Path, results: Path) -> tuple[Plan, Store]:
+    from tellback.lab import Store
+    from tellback.lab.study_file import read_plan
+
+    return read_plan(file), Store(results / "runs")
+
+
+def _finished(plan: Plan, store: Store) -> list[Results]:
+    from tellback.lab.status import finished
+
+    return [finished(study, store) for study in plan.studies]
+
+
+def _report(plan: Plan, found: list[Results], folder: Path) -> None:
+    from tellback.lab.report import write_report
+
+    print_written(write_report(plan.title, found, folder))

@@ -1,0 +1,63 @@
+"""What a chart is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tellback.lab.figures import new_figure, save_figure, styled
+from tellback.lab.results import Results
+
+SEVERAL = 2  # seeds: fewer give no interval
+
+
+def has_intervals(results: Results) -> bool:
+    """Whether there are enough seeds to say how sure a mean is."""
+    return len(results.study.reported) >= SEVERAL
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One view of a study.
+
+    Parameters
+    ----------
+    name : str
+        Of its files.
+    title : str
+        Of the chart.
+    says : str
+        What one sees, in a sentence.
+    draw : callable
+        Draws results into an empty figure.
+    height : callable
+        The height that results need, in inches.
+    applies : callable
+        Whether results have anything to show.
+    """
+
+    name: str
+    title: str
+    says: str
+    draw: Callable[[Any, Results], None]
+    height: Callable[[Results], float] = lambda results: 4.2
+    applies: Callable[[Results], bool] = has_intervals
+
+    def figure(self, results: Results) -> Any:
+        """The chart of a study, drawn."""
+        figure = new_figure(6.4, self.height(results))
+        self.draw(figure, results)
+        return figure
+
+    def write(self, results: Results, folder: Path) -> list[Path]:
+        """Draw it to PNG and SVG files."""
+        with styled():
+            return save_figure(self.figure(results), folder / self.name, (".png", ".svg"))
+
+
+def legend_below(axis: Any, title: str) -> None:
+    """Below the plot, where it hides no curve."""
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}
+    axis.legend(title=title, **place, fontsize=8, title_fontsize=8, edgecolor="none")

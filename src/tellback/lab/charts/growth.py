@@ -1,0 +1,61 @@
+"""How regret grows: a straight line on double logarithmic axes is a power of t."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tellback.lab.charts.chart import Chart, has_intervals, legend_below
+from tellback.lab.charts.colours import colours
+from tellback.lab.growth import FITTED_FROM, growth
+from tellback.lab.results import Results
+
+
+def draw_growth(figure: Any, results: Results) -> None:
+    """Mean regret against the round, with the fitted power."""
+    axis = figure.subplots()
+    colour_of = colours(results.study.agents)
+    for name in results.study.agents:
+        curves = results.curves(results.tuned(name))
+        mean = curves.mean(axis=0)
+        if not (mean > 0).any():
+            continue
+        power = growth(results.t, curves)
+        found = f"t^{power.mean:.2f} [{power.low:.2f}, {power.high:.2f}]" if power else "no power"
+        dashes = "--" if name == "random" else "-"
+        shown = mean > 0
+        axis.loglog(
+            results.t[shown],
+            mean[shown],
+            dashes,
+            color=colour_of[name],
+            lw=1.6,
+            label=f"{name}: {found}",
+        )
+    axis.axvspan(FITTED_FROM * results.t[-1], results.t[-1], color="#808080", alpha=0.1, lw=0)
+    guide = np.array([FITTED_FROM, 1.0]) * results.t[-1]
+    bottom, top = axis.get_ylim()
+    height = np.sqrt(bottom * top)
+    axis.loglog(guide, height * np.sqrt(guide / guide[-1]), ":", color="#808080", lw=1)
+    axis.annotate(
+        "square root",
+        (guide[0], height * np.sqrt(FITTED_FROM)),
+        fontsize=7,
+        color="#808080",
+        va="top",
+    )
+    axis.set_ylim(bottom, top)
+    axis.set_xlabel("round")
+    axis.set_ylabel("cumulative regret")
+    legend_below(axis, "fitted growth where shaded")
+
+
+GROWTH = Chart(
+    name="growth",
+    title="How regret grows",
+    says="On double logarithmic axes; the power of t fitted to each seed's curve over the last "
+    "nine tenths, its mean and 95% interval. The theory promises 1/2, and random play has 1.",
+    draw=draw_growth,
+    applies=lambda results: has_intervals(results) and results.study.rounds >= 20,
+)

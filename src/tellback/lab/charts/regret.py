@@ -1,0 +1,76 @@
+"""Cumulative regret over the rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from tellback.lab.bands import simultaneous_band
+from tellback.lab.charts.chart import Chart, legend_below
+from tellback.lab.charts.colours import colours
+from tellback.lab.figures import new_figure, save_figure, styled
+from tellback.lab.results import Results
+
+FAR_ABOVE = 3.0
+TITLE_CHARACTERS = 11  # that fit into an inch
+
+
+def draw_curves(axis: Any, results: Results) -> None:
+    """Mean regret of every agent at its chosen setting, with simultaneous bands."""
+    colour_of = colours(results.study.agents)
+    finals = []
+    for name in results.study.agents:
+        mean, low, high = simultaneous_band(results.curves(results.tuned(name)))
+        label = f"{results.label(name)}: {mean[-1]:.3g}"
+        dashes = "--" if name == "random" else "-"
+        axis.plot(results.t, mean, dashes, color=colour_of[name], label=label, lw=1.6)
+        axis.fill_between(results.t, low, high, color=colour_of[name], alpha=0.2, lw=0)
+        finals.append(float(mean[-1]))
+    axis.set_ylim(0, _top(finals))
+    axis.set_xlim(left=0)
+    axis.set_xlabel("round")
+    axis.set_ylabel("cumulative regret")
+    legend_below(axis, "final regret")
+
+
+def _top(finals: Sequence[float]) -> float:
+    """The upper end of the axis: agents far above the best leave the frame.
+
+    Otherwise random play flattens the differences that matter; the legend has its regret.
+    """
+    return 1.1 * max(final for final in finals if final <= FAR_ABOVE * min(finals)) or 1.0
+
+
+def draw_regret(found: Sequence[Results], title: str, path: Path, columns: int = 2) -> list[Path]:
+    """Draw the regret of several studies into one figure; writes PNG and SVG.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+    """
+    columns = min(columns, len(found))
+    rows = -(-len(found) // columns)
+    width = 4.6 * columns if columns > 1 else 6.4
+    with styled():
+        figure = new_figure(width, 3.9 * rows if columns > 1 else 4.8)
+        figure.suptitle(fill(title, round(TITLE_CHARACTERS * width)), fontsize=11)
+        axes = figure.subplots(rows, columns, squeeze=False)
+        for results, axis in zip(found, axes.flat, strict=False):
+            draw_curves(axis, results)
+            axis.set_title(results.study.name, fontsize=9.5)
+        for axis in axes.flat[len(found) :]:
+            axis.set_visible(False)
+        return save_figure(figure, path, (".png", ".svg"))
+
+
+REGRET = Chart(
+    name="regret",
+    title="Regret",
+    says="Cumulative regret: the mean over the reported seeds, and a band that holds the true "
+    "mean curve as a whole with 95% confidence.",
+    draw=lambda figure, results: draw_curves(figure.subplots(), results),
+    height=lambda results: 4.2 + 0.1 * len(results.study.agents),
+)

@@ -1,0 +1,48 @@
+"""What an engine is, and engines by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from tellback.errors import SettingError
+from tellback.lab.compute import Outcome
+from tellback.lab.engines.processes import Processes
+from tellback.lab.engines.ray_cluster import RayCluster
+from tellback.lab.study import RunSpec
+
+
+class Engine(Protocol):
+    """Computes runs somewhere. The results do not depend on where."""
+
+    def outcomes(
+        self, runs: Sequence[RunSpec], played: Callable[[int], object]
+    ) -> Iterator[Outcome]:
+        """What came of each run, as they end; ``played`` is told of rounds in between.
+
+        Ctrl-C raises KeyboardInterrupt between two outcomes, after the workers have stopped.
+        """
+        ...
+
+
+def engine_named(name: str, workers: int | None = None) -> Engine:
+    """The engine for a name: here, ray, or the address of a Ray cluster.
+
+    Parameters
+    ----------
+    name : str
+        ``here`` for processes of this machine; ``ray`` to start a Ray cluster on it, or to
+        join the one that RAY_ADDRESS names; ``ray://host:port`` to join a cluster through its
+        client server; ``host:port`` to join one that this machine is part of.
+    workers : int, optional
+        How many processes, or processors of a cluster that is started.
+    """
+    if name == "here":
+        return Processes(workers)
+    if name == "ray":
+        return RayCluster(workers=workers)
+    if ":" in name.removeprefix("ray://"):
+        if workers is not None:
+            raise SettingError("A cluster that is joined has its own number of workers.")
+        return RayCluster(name)
+    raise SettingError(f"Runs can be computed on here, ray, ray://host:port, not on {name!r}.")

@@ -1,0 +1,37 @@
+"""Ctrl-C, acted upon where nothing is half done."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def interrupts_noted() -> Iterator[Callable[[], None]]:
+    """Note Ctrl-C instead of raising at once; gives what raises it where that is safe."""
+    noted = threading.Event()
+
+    def heed() -> None:
+        if noted.is_set():
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield heed
+        return
+    before = signal.signal(signal.SIGINT, lambda *_: noted.set())
+    try:
+        yield heed
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Begin workers that Ctrl-C does not reach: it is the parent's, and waits for it here."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

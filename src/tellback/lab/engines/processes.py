@@ -1,0 +1,178 @@
+"""Runs in processes of this machine."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tellback.errors import TellbackError, whole
+from tellback.lab.compute import Failure, Outcome, StoppedError, compute
+from tellback.lab.engines.interrupts import interrupts_blocked, interrupts_noted
+from tellback.lab.engines.threads import single_threaded
+from tellback.lab.study import RunSpec
+
+POLL_SECONDS = 0.1
+IN_FLIGHT = 3  # runs handed over for each worker: enough to keep it busy
+DIED = (
+    "The process that computed this run died, also when it was tried again alone: for want of "
+    "memory perhaps, or in code that is not Python.\n"
+)
+HOPELESS = 2  # deaths alone, before any run has ended
+NONE_LIVES = (
+    "Worker processes die as soon as they begin. Has the program that starts them a line "
+    'if __name__ == "__main__": before it does? Other processes import it.'
+)
+
+
+@dataclass(frozen=True)
+class Processes:
+    """Processes of this machine.
+
+    A process that dies takes no result with it: what it was computing is tried again.
+
+    Parameters
+    ----------
+    workers : int, optional
+        How many; by default one for each core.
+    """
+
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers is not None:
+            whole("workers", self.workers)
+
+    def outcomes(
+        self, runs: Sequence[RunSpec], played: Callable[[int], object]
+    ) -> Iterator[Outcome]:
+        """What came of each run, as they end."""
+        workers = min(len(runs), self.workers or os.cpu_count() or 1)
+        left: Iterable[RunSpec] = runs
+        deaths, done = 0, 0
+        with interrupts_noted() as heed, single_threaded():
+            while left:
+                with _crew(workers) as crew:
+                    suspects, left = yield from crew.outcomes(left, played, heed)
+                done += crew.done
+                for run in suspects:  # one of them ended its worker: it does so again, alone
+                    with _crew(1) as crew:
+                        guilty, _ = yield from crew.outcomes([run], played, heed)
+                    done += crew.done
+                    deaths += bool(guilty)
+                    if deaths >= HOPELESS and not done:
+                        raise TellbackError(NONE_LIVES)
+                    if guilty:
+                        yield Failure(run, DIED)
+
+
+class _Crew:
+    """Some workers."""
+
+    def __init__(self, size: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.done = 0
+        self._size = size
+        self._played, self._stopping = context.Value("q", 0), context.Event()
+        self._pool = ProcessPoolExecutor(
+            size,
+            mp_context=context,
+            initializer=_begin_worker,
+            initargs=(os.getpid(), self._played, self._stopping),
+        )
+
+    def outcomes(
+        self, runs: Iterable[RunSpec], played: Callable[[int], object], heed: Callable[[], None]
+    ) -> Generator[Outcome, None, tuple[list[RunSpec], deque[RunSpec]]]:
+        """Hand runs over a few at a time.
+
+        Returns
+        -------
+        tuple
+            If a worker died: the runs that had been handed over, and those that were not.
+        """
+        waiting, pending = deque(runs), dict[Future[Outcome], RunSpec]()
+        suspects: list[RunSpec] = []
+        broken = False
+        while (waiting and not broken) or pending:
+            # The first run alone fills the cache of compiled code, which all then read.
+            limit = IN_FLIGHT * self._size if self.done else 1
+            with interrupts_blocked():
+                while waiting and len(pending) < limit and not broken:
+                    try:
+                        pending[self._pool.submit(compute_here, waiting[0])] = waiting[0]
+                        waiting.popleft()
+                    except BrokenProcessPool:
+                        broken = True
+            done, _ = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+            with self._played.get_lock():
+                rounds, self._played.value = self._played.value, 0
+            if rounds:
+                played(rounds)
+            heed()
+            for future in done:
+                run = pending.pop(future)
+                try:
+                    outcome = future.result()
+                except BrokenProcessPool:
+                    suspects.append(run)
+                    broken = True
+                else:
+                    self.done += 1
+                    yield outcome
+        return suspects, waiting
+
+    def leave(self) -> None:
+        """End when the work at hand is done."""
+        self._pool.shutdown(wait=True)
+
+    def stop(self) -> None:
+        """End within the second."""
+        self._stopping.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _crew(size: int) -> Iterator[_Crew]:
+    crew = _Crew(size)
+    try:
+        yield crew
+    except BaseException:
+        crew.stop()
+        raise
+    crew.leave()
+
+
+_worker: dict[str, Any] = {}
+
+
+def _begin_worker(parent: int, played: Any, stopping: Any) -> None:
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    _worker.update(played=played, stopping=stopping)
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone, killed without a chance to say so."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def compute_here(run: RunSpec) -> Outcome:
+    """Compute a run in a worker, which tells how far it is and looks whether to stop."""
+    return compute(run, _tick)
+
+
+def _tick(rounds: int) -> None:
+    with _worker["played"].get_lock():
+        _worker["played"].value += rounds
+    if _worker["stopping"].is_set():
+        raise StoppedError

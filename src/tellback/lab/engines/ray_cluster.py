@@ -1,0 +1,107 @@
+"""Runs on a Ray cluster."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tellback.compiled import source_digest
+from tellback.errors import TellbackError, whole
+from tellback.extras import from_extra
+from tellback.lab.compute import Failure, Finished, Outcome, compute
+from tellback.lab.engines.interrupts import interrupts_noted
+from tellback.lab.engines.threads import SINGLE_THREAD
+from tellback.lab.study import RunSpec
+
+POLL_SECONDS = 0.5
+IN_FLIGHT = 3  # runs handed over for each processor: enough to keep it busy
+RETRIES = 3  # of a run whose worker or node died
+
+
+@dataclass(frozen=True)
+class RayCluster:
+    """A Ray cluster, started here or joined.
+
+    Results come back to this machine, which keeps them: the nodes need no common disk, but
+    the same versions of tellback and its libraries.
+
+    Parameters
+    ----------
+    address : str, optional
+        ``ray://host:port`` (through the cluster's client server) or ``host:port`` (where this
+        machine is part of it). By default the one that RAY_ADDRESS names, or a new one here.
+    workers : int, optional
+        How many processors a new one has; by default all.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers is not None:
+            whole("workers", self.workers)
+
+    def outcomes(
+        self, runs: Sequence[RunSpec], played: Callable[[int], object]
+    ) -> Iterator[Outcome]:
+        """What came of each run, as they end."""
+        with _connected(self.address, self.workers) as ray, interrupts_noted() as heed:
+            there = ray.remote(num_cpus=1, max_retries=RETRIES)(compute)
+            waiting, pending = deque(runs), dict[Any, RunSpec]()
+            while waiting or pending:
+                # Asked each time: nodes come and go.
+                limit = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 1)))
+                while waiting and len(pending) < limit:
+                    run = waiting.popleft()
+                    pending[there.remote(run)] = run
+                done, _ = ray.wait(list(pending), timeout=POLL_SECONDS)
+                heed()
+                for reference in done:
+                    outcome = _outcome(ray, reference, pending.pop(reference))
+                    played(outcome.run.rounds)
+                    yield outcome
+
+
+def _outcome(ray: Any, reference: Any, run: RunSpec) -> Outcome:
+    try:
+        outcome: Outcome = ray.get(reference)
+    except ray.exceptions.RayError as error:  # its workers died, more often than is retried
+        return Failure(run, f"The run could not be computed on the cluster: {error}\n")
+    if isinstance(outcome, Finished) and outcome.about["source"] != source_digest():
+        raise TellbackError(
+            f"{outcome.about['host']} has another source of tellback ({outcome.about['tellback']}, "
+            f"{outcome.about['source']}) than this machine ({source_digest()}): its results would "
+            "not be those of this version."
+        )
+    # Equal to the run that was asked for, but another object.
+    return Finished(run, outcome.curve, outcome.about) if isinstance(outcome, Finished) else outcome
+
+
+@contextmanager
+def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
+    """Ray, connected to a cluster until this ends; one that was started here ends with it."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no call to any other host
+    ray = from_extra("ray", "ray", "A Ray cluster")
+    options: dict[str, Any] = {
+        "log_to_driver": False,
+        "logging_level": logging.ERROR,
+        "runtime_env": {"env_vars": SINGLE_THREAD},
+    }
+    if address is None and "RAY_ADDRESS" not in os.environ:
+        options |= {"num_cpus": workers, "include_dashboard": False}
+        options |= {"_node_ip_address": "127.0.0.1"}
+    else:
+        options |= {"address": address or os.environ["RAY_ADDRESS"]}
+    try:
+        ray.init(**options)
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise TellbackError(f"No Ray cluster at {address or 'this machine'}: {error}") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()

@@ -1,0 +1,87 @@
+"""Every two agents of a study compared, in words that can be quoted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+from tellback.lab.compare import LEVEL, Difference
+from tellback.lab.results import Results
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two agents, the one with less regret first.
+
+    Parameters
+    ----------
+    ours, theirs : str
+        Their names.
+    n : int
+        How many seeds both played.
+    difference : Difference or None
+        By how much the first has less regret; None where no share or interval can be given.
+    joint : Difference or None
+        The same at a level at which all pairs of the study hold together (Bonferroni).
+    tuned : bool
+        Whether either had settings to choose from, which was done on other seeds.
+    running : bool
+        Whether the interval holds after every seed at once.
+    """
+
+    ours: str
+    theirs: str
+    n: int
+    difference: Difference | None
+    joint: Difference | None
+    tuned: bool
+    running: bool
+
+    @property
+    def verdict(self) -> str:
+        """'less', 'undecided', or 'unknown' where there is no interval."""
+        return "unknown" if self.difference is None else self.difference.verdict
+
+    @property
+    def sentence(self) -> str:
+        """What is known, in one sentence."""
+        if self.difference is None:
+            why = "one seed gives no interval" if self.n < 2 else "there is no regret to compare"
+            return f"Nothing can be said of {self.ours} and {self.theirs}: {why}."
+        found = self.difference
+        kind = "95% confidence sequence" if self.running else "95% interval"
+        seeds = f"n = {self.n} paired seeds, " + (
+            "tuned on other seeds" if self.tuned else "nothing tuned"
+        )
+        tail = f"[{found.low:+.1%}, {found.high:+.1%}] ({kind}), {seeds}"
+        if self.verdict == "undecided":
+            return (
+                f"Undecided between {self.ours} and {self.theirs}: {self.ours} came out with "
+                f"{found.less:.1%} less regret {tail}."
+            )
+        alone = "" if self.joint is not None and self.joint.verdict == "less" else ALONE
+        return f"{self.ours} has {found.less:.1%} less regret than {self.theirs} {tail}{alone}."
+
+
+ALONE = "; undecided when all pairs of the study are judged together"
+
+
+def all_pairs(results: Results) -> list[Pair]:
+    """Every two agents compared, the one with the least regret first."""
+    study = results.study
+    n = len(study.reported)
+    finals = {name: results.final(results.tuned(name)) for name in study.agents}
+    ranked = sorted(finals, key=lambda name: float(finals[name].mean()))
+    names = list(combinations(ranked, 2))
+    joint_level = 1 - (1 - LEVEL) / max(1, len(names))
+    found = []
+    for ours, theirs in names:
+        tuned = any(len(study.agents[name]) > 1 for name in (ours, theirs))
+        difference = joint = None
+        if n > 1 and finals[theirs].mean() > 0:
+            difference = results.difference(ours, theirs)
+            joint = results.difference(ours, theirs, joint_level)
+        found.append(
+            Pair(ours, theirs, n, difference, joint, tuned, running=study.decide is not None)
+        )
+    return found

@@ -1,0 +1,144 @@
+"""The page itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from tellback import __version__
+from tellback.lab.charts import Chart
+from tellback.lab.pairs import Pair
+from tellback.lab.report.inline import inline_svg
+from tellback.lab.report.markup import Markup, element, joined, table, text
+from tellback.lab.report.tables import (
+    describe,
+    finals_table,
+    pairs_table,
+    provenance_table,
+)
+from tellback.lab.results import Results
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""Nothing may be fetched from anywhere, whatever a name in a study may contain."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table that a report begins with, such as the paper's claims."""
+
+    title: str
+    headers: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A study with its charts, drawn as SVG."""
+
+    results: Results
+    drawings: Mapping[Chart, str]
+
+
+def page(title: str, drawn: Sequence[Drawn], sections: Sequence[Section] = ()) -> str:
+    """The report of some studies."""
+    found = [one.results for one in drawn]
+    body = [
+        element("h1", title),
+        element("p", f"{len(found)} comparisons, tellback {__version__}.", class_="soft")
+        if len(found) > 1
+        else "",
+        _headlines(found),
+        *(_section(section) for section in sections),
+        _contents(found) if len(found) > 1 else "",
+        *(_study(one, i) for i, one in enumerate(drawn)),
+        element("footer", _how_to_read()),
+    ]
+    style = (files("tellback.lab.report") / "style.css").read_text()
+    return (
+        "<!doctype html>\n"
+        '<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{text(title)}</title><style>{style}</style></head>"
+        f"<body><main>{joined(body)}</main></body></html>\n"
+    )
+
+
+def _headlines(found: Sequence[Results]) -> Markup:
+    """For each study, the agent with the least regret against the next."""
+    items = []
+    for results in found:
+        pairs = results.pairs()
+        if not pairs:
+            continue
+        first = pairs[0]
+        where = element("small", results.study.name) if len(found) > 1 else ""
+        items.append(element("li", first.sentence, _beaten_too(pairs), where, class_=first.verdict))
+    return element("ul", *items, class_="headlines")
+
+
+def _beaten_too(pairs: Sequence[Pair]) -> str:
+    """Whom the agent with the least regret also has less regret than."""
+    best = pairs[0].ours
+    others = [p.theirs for p in pairs[1:] if p.ours == best and p.verdict == "less"]
+    return f" {best} has less regret than {' and '.join(others)} too." if others else ""
+
+
+def _section(section: Section) -> Markup:
+    return joined([element("h2", section.title), table(section.headers, section.rows)])
+
+
+def _contents(found: Sequence[Results]) -> Markup:
+    items = [
+        element("li", element("a", results.study.name, href=f"#{_anchor(i)}"))
+        for i, results in enumerate(found)
+    ]
+    return element("nav", element("ul", *items), aria_label="Studies")
+
+
+def _anchor(number: int) -> str:
+    return f"study-{number + 1}"
+
+
+def _study(drawn: Drawn, number: int) -> Markup:
+    results = drawn.results
+    return joined(
+        [
+            element("h2", results.study.name, id=_anchor(number)),
+            element("p", describe(results), ".", class_="soft"),
+            finals_table(results),
+            pairs_table(results.pairs()),
+            *_figures(drawn, number),
+            element("details", element("summary", "What was run"), provenance_table(results)),
+        ]
+    )
+
+
+def _figures(drawn: Drawn, number: int) -> Iterator[Markup]:
+    for chart, svg in drawn.drawings.items():
+        label = f"{chart.title}: {drawn.results.study.name}"
+        drawing = inline_svg(svg, f"{_anchor(number)}-{chart.name}-", label)
+        yield element("h3", chart.title)
+        yield element("figure", drawing, element("figcaption", chart.says))
+
+
+def _how_to_read() -> str:
+    return (
+        "Regret is measured against a reward that the agents never see. Agents with the same seed "
+        "meet the same tasks, so differences are paired by seed. Settings are chosen on seeds that "
+        "are not reported. An interval is Student's, or a confidence sequence where seeds were "
+        "added until a comparison was decided; undecided means that it holds zero."
+    )
+
+
+def slug(name: str) -> str:
+    """A name for a folder.
+
+    Examples
+    --------
+    >>> slug("|X| = 10, ties at random")
+    'x-10-ties-at-random'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "study"

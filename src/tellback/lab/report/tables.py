@@ -1,0 +1,103 @@
+"""The tables of a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tellback.lab.compare import mean_regret
+from tellback.lab.pairs import Pair
+from tellback.lab.report.markup import Markup, element, joined, table
+from tellback.lab.results import Results
+
+VERDICTS = {"less": "decided", "undecided": "undecided", "unknown": "unknown"}
+
+
+def results_html(results: Results) -> Markup:
+    """A study at a glance, as a notebook shows it."""
+    return joined(
+        [
+            element("p", element("b", results.study.name), f": {describe(results)}"),
+            finals_table(results),
+            pairs_table(results.pairs()),
+        ]
+    )
+
+
+def describe(results: Results) -> str:
+    """What was played, in a line."""
+    study = results.study
+    tuned = (
+        f"tuned on seeds {spans(study.tuning)}"
+        if any(len(grid) > 1 for grid in study.agents.values())
+        else "nothing tuned"
+    )
+    return (
+        f"{study.rounds:,} rounds in {study.world.brief()}, reported on seeds "
+        f"{spans(study.reported)} (n = {len(study.reported)}), {tuned}"
+    )
+
+
+def finals_table(results: Results) -> Markup:
+    """Every agent with its chosen setting and final regret."""
+    rows = []
+    for name in results.study.agents:
+        agent = results.tuned(name)
+        final = results.final(agent)
+        several = len(final) > 1
+        shown = str(mean_regret(final)) if several else f"{final[0]:.4g} (one run: no interval)"
+        rows.append([name, agent.label(), shown, len(final)])
+    return table(["agent", "setting", "final regret [95% interval]", "n"], rows)
+
+
+def pairs_table(pairs: Sequence[Pair]) -> Markup:
+    """Every two agents compared."""
+    rows = [
+        [element("span", VERDICTS[pair.verdict], class_=f"verdict {pair.verdict}"), pair.sentence]
+        for pair in pairs
+    ]
+    return table(["verdict", "every two agents"], rows)
+
+
+def provenance_table(results: Results) -> Markup:
+    """When, where and with what the runs were computed."""
+    abouts = [about for about in results.abouts() if about]
+    grids = [
+        [name, joined(element("div", agent.label()) for agent in grid)]
+        for name, grid in results.study.agents.items()
+    ]
+    rows: list[Sequence[str]] = [
+        ["world", results.study.world.label()],
+        ["rounds", f"{results.study.rounds:,}"],
+        ["tuning seeds", spans(results.study.tuning) or "none"],
+        ["reported seeds", spans(results.study.reported)],
+        *grids,
+        ["runs", f"{len(results.runs()):,}"],
+        ["time", f"{sum(about.get('seconds', 0.0) for about in abouts):,.0f} s of one processor"],
+    ]
+    for what in ("cpu", "machine", "host", "python", "tellback", "numpy", "numba", "torch"):
+        found = Counter(str(about[what]) for about in abouts if what in about)
+        if found:
+            rows.append([what, ", ".join(_counted(found, value) for value in sorted(found))])
+    return table(["", "what was run"], rows)
+
+
+def _counted(found: Counter[str], value: str) -> str:
+    return value if len(found) == 1 else f"{value} ({found[value]} runs)"
+
+
+def spans(seeds: Sequence[int]) -> str:
+    """Seeds as people write them: 0-19, 30.
+
+    Examples
+    --------
+    >>> spans((0, 1, 2, 5, 7, 8))
+    '0-2, 5, 7-8'
+    """
+    parts: list[list[int]] = []
+    for seed in seeds:
+        if parts and seed == parts[-1][-1] + 1:
+            parts[-1].append(seed)
+        else:
+            parts.append([seed])
+    return ", ".join(f"{p[0]}-{p[-1]}" if len(p) > 1 else str(p[0]) for p in parts)

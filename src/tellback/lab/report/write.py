@@ -1,0 +1,54 @@
+"""What a report leaves in its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars
+
+from tellback.errors import SettingError
+from tellback.files import written_whole
+from tellback.lab.charts import CHARTS, draw_regret
+from tellback.lab.charts.chart import has_intervals
+from tellback.lab.report.page import Drawn, Section, page, slug
+from tellback.lab.results import Results
+
+
+def write_report(
+    title: str, found: Sequence[Results], folder: Path, sections: Sequence[Section] = ()
+) -> list[Path]:
+    """Write the page, every figure as PNG and SVG, and all curves as one table.
+
+    Returns
+    -------
+    list of Path
+        The files written, the page first.
+    """
+    drawn, files = [], []
+    for results in found:
+        place = folder / slug(results.study.name) if len(found) > 1 else folder
+        written = {chart: chart.write(results, place) for chart in CHARTS if chart.applies(results)}
+        files += [path for paths in written.values() for path in paths]
+        drawings = {chart: svg.read_text(encoding="utf-8") for chart, (_, svg) in written.items()}
+        drawn.append(Drawn(results, drawings))
+    if len(found) > 1 and all(map(has_intervals, found)):
+        files += draw_regret(found, title, folder / "regret")
+    path = folder / "report.html"
+    with written_whole(path) as temporary:
+        temporary.write_text(page(title, drawn, sections), encoding="utf-8")
+    curves = polars.concat([results.table() for results in found])
+    return [path, *files, write_table(curves, folder / "regret.parquet")]
+
+
+def write_table(table: polars.DataFrame, path: Path) -> Path:
+    """Write a table as CSV or Parquet, by the path's suffix."""
+    writers: dict[str, Callable[[Path], None]] = {
+        ".csv": table.write_csv,
+        ".parquet": table.write_parquet,
+    }
+    if path.suffix not in writers:
+        raise SettingError(f"A table is written to .csv or .parquet, not to {path.name!r}.")
+    with written_whole(path) as temporary:
+        writers[path.suffix](temporary)
+    return path
