@@ -6,11 +6,10 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 .PHONY: paper test lint docs bench clean
 
 paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it was stopped
-	$(BIN)/tellback paper synthetic
-	$(BIN)/tellback paper images
+	$(BIN)/tellback paper
 
 test: lint  ## linters, types, layers, documentation and all tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: .venv/test  ## style, types and the layers of the architecture
 	$(BIN)/ruff check .
@@ -42,5 +41,5 @@ clean:
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[torch,vision,test,docs]'
+	$(PIP) -e '.[torch,vision,ray,pandas,test,docs]'
 	@touch $@

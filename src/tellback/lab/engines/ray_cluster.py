@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -82,6 +83,13 @@ def _outcome(ray: Any, reference: Any, run: RunSpec) -> Outcome:
     return Finished(run, outcome.curve, outcome.about) if isinstance(outcome, Finished) else outcome
 
 
+def _knock(address: str) -> None:
+    """Find out at once whether anybody listens: Ray would try for half a minute."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=5).close()
+
+
 @contextmanager
 def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
     """Ray, connected to a cluster until this ends; one that was started here ends with it."""
@@ -92,15 +100,18 @@ def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
         "logging_level": logging.ERROR,
         "runtime_env": {"env_vars": SINGLE_THREAD},
     }
-    if address is None and "RAY_ADDRESS" not in os.environ:
+    address = address or os.environ.get("RAY_ADDRESS")
+    if address is None:
         options |= {"num_cpus": workers, "include_dashboard": False}
         options |= {"_node_ip_address": "127.0.0.1"}
     else:
-        options |= {"address": address or os.environ["RAY_ADDRESS"]}
+        options |= {"address": address}
     try:
+        if address is not None:
+            _knock(address)
         ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise TellbackError(f"No Ray cluster at {address or 'this machine'}: {error}") from error
+        raise TellbackError(f"No Ray cluster at {address or 'this machine'}: {error}.") from error
     try:
         yield ray
     finally:

@@ -1,0 +1,195 @@
+"""Studies on a real Ray cluster: a head and a second node, both on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
+
+BIN = Path(sys.executable).parent
+ENVIRONMENT = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "COLUMNS": "200"}
+STUDY = """
+rounds = {rounds}
+reported = "0-{last}"
+
+[worlds.small]
+kind = "synthetic"
+instructions = 50
+
+[agents]
+greedy = {{ kind = "greedy" }}
+random = {{ kind = "uniform" }}
+{more}
+"""
+FAILING = """
+from dataclasses import dataclass
+
+from tellback.agents import Uniform
+
+@dataclass(frozen=True)
+class Failing(Uniform):
+    def begin(self, facts, rng):
+        raise RuntimeError("out of order")
+"""
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """A running cluster."""
+
+    address: str
+    client: str
+
+    def second(self) -> list[int]:
+        """The process that stands for the second node, if it lives."""
+        found = subprocess.run(
+            ["pgrep", "-f", r"raylet.*static_resource_list=.*second_node"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return [int(line) for line in found.stdout.split()]
+
+    def at_work_on_second(self) -> bool:
+        """Whether a worker of the second node is computing a run now."""
+        for raylet in self.second():
+            children = subprocess.run(
+                ["ps", "--ppid", str(raylet), "-o", "args="],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if "ray::compute" in children.stdout:
+                return True
+        return False
+
+
+def free_port() -> int:
+    # Above the range from which Ray takes ports for workers by default.
+    for port in range(20_100 + os.getpid() % 5_000, 32_000):
+        with socket.socket() as tried:
+            if tried.connect_ex(("127.0.0.1", port)):
+                return port
+    raise AssertionError("no free port")
+
+
+def ray_start(*words: str, folder: Path) -> None:
+    started = subprocess.run(
+        [BIN / "ray", "start", "--num-cpus=1", "--disable-usage-stats", *words],
+        capture_output=True,
+        text=True,
+        env={**ENVIRONMENT, "PYTHONPATH": str(folder)},
+        timeout=120,
+        check=False,
+    )
+    assert started.returncode == 0, started.stdout + started.stderr
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "failing_agent.py").write_text(FAILING)
+    port = free_port()
+    client = port + 5_001
+    # A short path: Ray keeps sockets below it, whose names must not be long.
+    place = tempfile.mkdtemp(prefix="ray")
+    try:
+        ray_start(
+            "--head",
+            f"--temp-dir={place}",
+            "--node-ip-address=127.0.0.1",
+            f"--port={port}",
+            f"--ray-client-server-port={client}",
+            "--include-dashboard=false",
+            folder=folder,
+        )
+        ray_start(f"--address=127.0.0.1:{port}", '--resources={"second_node": 1}', folder=folder)
+        yield Nodes(f"127.0.0.1:{port}", f"ray://127.0.0.1:{client}")
+    finally:
+        # Not "ray stop", which would end every cluster of this machine.
+        subprocess.run(["pkill", "-9", "-f", place], check=False)
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def start(study: str, folder: Path, on: str, path: Path | None = None) -> subprocess.Popen[str]:
+    folder.mkdir(exist_ok=True)
+    (folder / "study.toml").write_text(study)
+    return subprocess.Popen(
+        [BIN / "tellback", "study", "run", "study.toml", "--on", on],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=folder,
+        env={**ENVIRONMENT, "PYTHONPATH": str(path or "")},
+    )
+
+
+def results_of(folder: Path) -> dict[str, bytes]:
+    found = (folder / "results").rglob("*.parquet")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+def test_a_study_survives_the_loss_of_a_node_and_gives_the_results_of_one_machine(
+    cluster: Nodes, tmp_path: Path
+) -> None:
+    study = STUDY.format(rounds=60_000, last=5, more="")
+    here = start(study, tmp_path / "here", "here")
+    _, err = here.communicate(timeout=300)
+    assert here.returncode == 0, err
+    there = start(study, tmp_path / "there", cluster.client)
+    deadline = time.monotonic() + 120
+    while not (results_of(tmp_path / "there") and cluster.at_work_on_second()):
+        assert time.monotonic() < deadline, "the second node never came to work"
+        assert there.poll() is None, there.communicate()
+        time.sleep(0.02)
+    for raylet in cluster.second():
+        os.kill(raylet, signal.SIGKILL)
+    done_before = len(results_of(tmp_path / "there"))
+    out, err = there.communicate(timeout=300)
+    assert there.returncode == 0, err
+    assert not cluster.second()
+    assert done_before < 12
+    assert "n = 6 paired seeds" in " ".join(out.split())
+    assert "12 runs, rounds: 720,000 of 720,000" in err
+    assert results_of(tmp_path / "there") == results_of(tmp_path / "here")
+
+
+def test_a_run_that_fails_on_a_cluster_is_reported_and_the_others_are_done(
+    cluster: Nodes, tmp_path: Path
+) -> None:
+    (tmp_path / "failing_agent.py").write_text(FAILING)
+    failing = 'broken = { kind = "failing_agent:Failing" }'
+    study = STUDY.format(rounds=200, last=1, more=failing)
+    process = start(study, tmp_path, cluster.address, tmp_path)
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 1
+    assert "RuntimeError: out of order" in err
+    assert "2 runs failed" in err
+    assert len(results_of(tmp_path)) == 4
+
+
+def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
+    study = STUDY.format(rounds=200, last=1, more="")
+    process = start(study, tmp_path, "ray")
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 0, err
+    assert len(results_of(tmp_path)) == 5  # four runs, and the table of all
+
+
+def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
+    process = start(STUDY.format(rounds=200, last=1, more=""), tmp_path, "ray://127.0.0.1:9")
+    _, err = process.communicate(timeout=300)
+    assert process.returncode == 2
+    assert "No Ray cluster at ray://127.0.0.1:9" in err
