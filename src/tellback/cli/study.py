@@ -54,15 +54,15 @@ def status(
     plan, store = _read(file, results)
     table = Table("study", "done", "planned", "failed", "damaged", "rounds", "time so far")
     statuses = [status_of(study, store) for study in plan.studies]
-    for study, one in zip(plan.studies, statuses, strict=True):
+    for one in statuses:
         table.add_row(
-            escape(study.name),
+            escape(one.study.name),
             f"{len(one.done):,}",
-            f"{one.planned:,}{' or more' if study.decide else ''}",
+            f"{len(one.planned):,}{' or more' if one.study.decide and one.results is None else ''}",
             f"{len(one.failed):,}",
             f"{len(one.damaged):,}",
             f"{one.rounds_done:,} of {one.rounds_planned:,}",
-            f"{one.seconds:,.0f} s of one processor",
+            f"{one.seconds():,.0f} s of one processor",
         )
     out = console()
     out.print(table)

@@ -42,6 +42,8 @@ def new_figure(width: float, height: float) -> Any:
 def save_figure(figure: Any, path: Path, suffixes: Iterable[str] = (".png",)) -> list[Path]:
     """Write a figure in each format; returns the files."""
     written = []
+    figure.draw_without_rendering()  # settles the layout, once for all formats
+    figure.set_layout_engine("none")
     for suffix in suffixes:
         target = path.with_name(path.name.removesuffix(suffix) + suffix)
         metadata = {"Date": None} if suffix == ".svg" else {}

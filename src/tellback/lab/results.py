@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -31,16 +31,25 @@ class Results:
         The study.
     store : Store
         Where its runs are.
+    known : mapping of RunSpec to Array, optional
+        Curves that were read from the store already.
     """
 
-    def __init__(self, study: Study, store: Store) -> None:
+    def __init__(
+        self, study: Study, store: Store, known: Mapping[RunSpec, Array] | None = None
+    ) -> None:
         self.study = study
         self._store = store
+        self._known = known or {}
         self._curves = self._read(study.runs())
 
     def _read(self, runs: Iterable[RunSpec]) -> dict[tuple[AgentSpec, int], Array]:
-        curves = self._store.curves(dict.fromkeys(runs))
-        return {(run.agent, run.seed): curve for run, curve in curves.items()}
+        wanted = list(dict.fromkeys(runs))
+        read = self._store.curves(run for run in wanted if run not in self._known)
+        return {
+            (run.agent, run.seed): self._known[run] if run in self._known else read[run]
+            for run in wanted
+        }
 
     def chosen_runs(self) -> list[RunSpec]:
         """The runs of the study that had to wait for the choice of settings."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
+from tellback.arrays import Array
 from tellback.errors import TellbackError
 from tellback.lab.results import Results
 from tellback.lab.store import Store
@@ -13,75 +15,87 @@ from tellback.lab.study import RunSpec, Study
 
 @dataclass(frozen=True)
 class Status:
-    """What there is of a study, and what is still to come."""
+    """What there is of a study, and what is still to come.
 
-    planned: int
-    rounds_planned: int
+    Attributes
+    ----------
+    study : Study
+        The study, with the seeds that were added because it had decided nothing before.
+    done, damaged : tuple of RunSpec
+        The runs whose files are sound, and those whose files are not.
+    failed : mapping of RunSpec to str
+        The runs that ended with an error when they were last tried, with the traceback.
+    results : Results or None
+        The results, once nothing is left to do.
+    """
+
+    study: Study
+    store: Store
     done: tuple[RunSpec, ...]
     damaged: tuple[RunSpec, ...]
     failed: Mapping[RunSpec, str]
-    seconds: float
+    results: Results | None
+
+    @cached_property
+    def planned(self) -> set[RunSpec]:
+        """As many runs as there will be."""
+        return self.study.planned()
+
+    @property
+    def rounds_planned(self) -> int:
+        """The rounds of all runs."""
+        return sum(run.rounds for run in self.planned)
 
     @property
     def rounds_done(self) -> int:
         """The rounds of the runs that are done."""
         return sum(run.rounds for run in self.done)
 
+    def seconds(self) -> float:
+        """The time that the runs took, as their sidecars tell."""
+        return sum(float(self.store.about(run).get("seconds", 0.0)) for run in self.done)
+
 
 def status_of(study: Study, store: Store) -> Status:
     """Look at what a store has of a study; nothing is computed."""
-    study = _as_far_as_it_went(study, store)
-    runs = list(dict.fromkeys(study.runs()))
-    shelf = store.shelf(runs)
-    if len(shelf.curves) == len(runs):  # then it is known which settings were chosen
-        chosen = Results(study, store).chosen_runs()
-        later = store.shelf(chosen)
-        runs = list(dict.fromkeys([*runs, *chosen]))
-        shelf.curves.update(later.curves)
-        shelf.damaged.extend(later.damaged)
-    missing = [run for run in runs if run not in shelf.curves]
-    failures = {run: store.failure(run) for run in missing}
-    planned = study.planned()
+    known: dict[RunSpec, Array] = {}
+    damaged: dict[RunSpec, None] = {}
+
+    def all_there(runs: list[RunSpec]) -> bool:
+        shelf = store.shelf(run for run in runs if run not in known)
+        known.update(shelf.curves)
+        damaged.update(dict.fromkeys(shelf.damaged))
+        return all(run in known for run in runs)
+
+    runs, results = list(study.runs()), None
+    while all_there(runs):
+        so_far = Results(study, store, known)
+        chosen = so_far.chosen_runs()
+        runs += chosen
+        if not all_there(chosen):
+            break
+        if so_far.complete().settled:
+            results = so_far
+            break
+        study = study.with_more_seeds()
+        runs = list(study.runs())
+    failures = {run: store.failure(run) for run in runs if run not in known}
     return Status(
-        planned=len(planned),
-        rounds_planned=sum(run.rounds for run in planned),
-        done=tuple(shelf.curves),
-        damaged=tuple(shelf.damaged),
+        study=study,
+        store=store,
+        done=tuple(known),
+        damaged=tuple(damaged),
         failed={run: text for run, text in failures.items() if text is not None},
-        seconds=sum(float(store.about(run).get("seconds", 0.0)) for run in shelf.curves),
+        results=results,
     )
 
 
 def finished(study: Study, store: Store) -> Results:
-    """The results of a study that is done; an error that says what is missing."""
-    study = _as_far_as_it_went(study, store)
+    """The results of a study that is done; an error that says how far it is."""
     found = status_of(study, store)
-    if len(found.done) < found.planned:
+    if found.results is None:
         raise TellbackError(
-            f"Study {study.name!r} is not finished: {len(found.done):,} of {found.planned:,} runs "
-            "are done. tellback study run goes on with it."
+            f"Study {study.name!r} is not finished: {len(found.done):,} of {len(found.planned):,} "
+            "runs are done. tellback study run goes on with it."
         )
-    results = Results(study, store).complete()
-    if not results.settled:
-        raise TellbackError(
-            f"Study {study.name!r} has decided nothing on {len(study.reported)} seeds, and may use "
-            "more. tellback study run goes on with it."
-        )
-    return results
-
-
-def _as_far_as_it_went(study: Study, store: Store) -> Study:
-    """The study with the seeds that were added because it had decided nothing before."""
-    while study.decide is not None and _is_done(study, store):
-        if Results(study, store).complete().settled:
-            break
-        study = study.with_more_seeds()
-    return study
-
-
-def _is_done(study: Study, store: Store) -> bool:
-    runs = set(study.runs())
-    if len(store.shelf(runs).curves) < len(runs):
-        return False
-    chosen = set(Results(study, store).chosen_runs())
-    return len(store.shelf(chosen).curves) == len(chosen)
+    return found.results

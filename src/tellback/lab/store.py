@@ -66,8 +66,11 @@ class Store:
 
     def path(self, run: RunSpec) -> Path:
         """The file of a run."""
-        identity = run.identity
-        return self.folder / identity[:2] / f"{identity}.parquet"
+        return Path(self._place(run, "parquet"))
+
+    def _place(self, run: RunSpec, suffix: str) -> str:
+        """A file of a run as text, which is quicker to make than a path."""
+        return f"{self.folder}/{run.identity[:2]}/{run.identity}.{suffix}"
 
     def has(self, run: RunSpec) -> bool:
         """Whether the run's file is there and sound."""
@@ -98,7 +101,8 @@ class Store:
     def about(self, run: RunSpec) -> Mapping[str, Any]:
         """When, where and with what a run was computed; empty where the sidecar is lost."""
         try:
-            found: Mapping[str, Any] = json.loads(self.path(run).with_suffix(".json").read_text())
+            with open(self._place(run, "json"), "rb") as file:  # noqa: PTH123
+                found: Mapping[str, Any] = json.loads(file.read())
         except (OSError, ValueError):
             return {}
         return found
@@ -159,7 +163,9 @@ class Store:
         """Put runs of equal length on the shelf; one by one where they do not read together."""
         try:  # all files in one call: a hundred times faster than one by one
             table = polars.read_parquet(
-                [self.path(run) for run in runs], columns=["regret", "check"], glob=False
+                [self._place(run, "parquet") for run in runs],
+                columns=["regret", "check"],
+                glob=False,
             )
             curves = table["regret"].to_numpy().reshape(len(runs), points)
             checks = table["check"].to_numpy().reshape(len(runs), points)

@@ -237,7 +237,15 @@ class Study:
 
     def run(self, agent: AgentSpec, seed: int) -> RunSpec:
         """One run of the study."""
-        return RunSpec(self.world, agent, self.rounds, seed)
+        run = self._runs.get((agent, seed))
+        if run is None:
+            run = self._runs[agent, seed] = RunSpec(self.world, agent, self.rounds, seed)
+        return run
+
+    @cached_property
+    def _runs(self) -> dict[tuple[AgentSpec, int], RunSpec]:
+        """The runs that were asked for: each works out its identity once."""
+        return {}
 
 
 def _demand_specs(name: str, given: Any, base: type[Spec]) -> None:

@@ -1,0 +1,173 @@
+"""What the lab costs: beside bare play, on two cores, and with very many runs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.flatness import resident
+from benchmarks.speed import bar
+from tellback import play
+from tellback.agents import LORIL, EpsilonGreedy
+from tellback.lab import Processes, RunSpec, Store, Study, Watcher, conduct, execute
+from tellback.lab.compute import Finished
+from tellback.lab.report import write_report
+from tellback.lab.status import finished, status_of
+from tellback.worlds import Synthetic
+
+ROUNDS = 90_000  # more than a second
+RUNS, REPEATS = 6, 5
+EQUAL_RUNS = 16
+SHORT_RUNS = 10_000
+OVERHEAD_BAR, CORES_BAR, SECONDS_BAR, MEMORY_BAR = 1.05, 1.8, 5.0, 1.1
+
+
+def lab() -> bool:
+    return all([overhead(), two_cores(), many_runs()])
+
+
+def overhead() -> bool:
+    """Warm workers beside bare play in a process of the same kind, in turns."""
+    ratios, seconds = [], []
+    for repeat in range(REPEATS):
+        bare, kept = bare_seconds(repeat), lab_seconds(repeat)
+        seconds.append(bare)
+        ratios.append(kept / bare)
+    ratio = float(np.median(ratios))
+    print(f"A run of {ROUNDS:,} rounds, {np.median(seconds):.2f} s in bare play, one process:")
+    print("  the lab over bare play, in turns  " + " ".join(f"{r:.3f}" for r in ratios))
+    print(
+        f"  median                        {ratio:8.3f}   {bar(ratio <= OVERHEAD_BAR, OVERHEAD_BAR)}"
+    )
+    return ratio <= OVERHEAD_BAR
+
+
+def runs_of(repeat: int, count: int = RUNS) -> list[RunSpec]:
+    """Equal runs, but for their seeds."""
+    seeds = range(repeat * 1000, repeat * 1000 + count)
+    return [RunSpec(Synthetic(), LORIL(), ROUNDS, seed) for seed in seeds]
+
+
+def bare_seconds(repeat: int) -> float:
+    """Seconds a run in a new process, without those of its first."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        times = [pool.apply(played_at, (run,)) for run in runs_of(repeat, RUNS + 1)]
+    return (times[-1] - times[0]) / RUNS
+
+
+def played_at(run: RunSpec) -> float:
+    play(run.world, run.agent, run.rounds, seed=run.seed)
+    return time.perf_counter()
+
+
+def lab_seconds(repeat: int) -> float:
+    """Seconds a run that is kept in a store, without those of the first."""
+    with new_store() as store:
+        times = []
+        for outcome in Processes(1).outcomes(runs_of(repeat, RUNS + 1), lambda rounds: None):
+            assert isinstance(outcome, Finished)
+            store.write(outcome)
+            times.append(time.perf_counter())
+    return (times[-1] - times[0]) / RUNS
+
+
+def two_cores() -> bool:
+    """A study of equal runs on one core and on two; and two bare processes, as the ceiling."""
+    runs = runs_of(99, EQUAL_RUNS)
+    ratios, ceilings = [], []
+    for _ in range(3):
+        one, two = study_seconds(runs, 1), study_seconds(runs, 2)
+        ratios.append(one / two)
+        ceilings.append(processes_seconds(1) / processes_seconds(2))
+    ratio = float(np.median(ratios))
+    print(f"{EQUAL_RUNS} equal runs, kept in a store, from beginning to end:")
+    print(f"  two cores over one            {ratio:8.2f}   {bar(ratio >= CORES_BAR, CORES_BAR)}")
+    print(
+        f"  two bare processes over one   {np.median(ceilings):8.2f}   (what this machine can do)"
+    )
+    return ratio >= CORES_BAR
+
+
+def study_seconds(runs: list[RunSpec], workers: int) -> float:
+    with new_store() as store:
+        began = time.perf_counter()
+        assert not execute(runs, store, on=Processes(workers))
+        return time.perf_counter() - began
+
+
+def processes_seconds(processes: int) -> float:
+    runs = runs_of(98, 8)
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        pool.map(played_at, runs[:processes], chunksize=1)
+        began = time.perf_counter()
+        pool.map(played_at, runs, chunksize=1)
+        return time.perf_counter() - began
+
+
+def many_runs() -> bool:
+    """Ten thousand short runs: memory while they go on, and what status and report take."""
+    study = Study(
+        "many",
+        Synthetic(instructions=20, responses=5, rank=3),
+        {
+            "LORIL": tuple(LORIL(k=k) for k in (0.1, 1.0, 10.0)),
+            "epsilon-greedy": (EpsilonGreedy(0.1),),
+        },
+        rounds=100,
+        tuning=tuple(range(10_000, 10_000 + SHORT_RUNS // 8)),
+        reported=tuple(range(SHORT_RUNS // 8)),
+    )
+    memory: list[int] = []
+
+    class Weighing(Watcher):
+        def played(self, rounds: int) -> None:
+            memory.append(resident())
+
+    with new_store() as store:
+        began = time.perf_counter()
+        (found,) = conduct([study], store, on=Processes(os.cpu_count()), watch=Weighing())
+        took = time.perf_counter() - began
+        del found
+        status_seconds = seconds_of(lambda: status_of(study, store))
+        results = finished(study, store)
+        report_seconds = seconds_of(
+            lambda: write_report("many", [finished(study, store)], store.folder / "report")
+        )
+    tenth = len(memory) // 10
+    # The first tenth warms up; what comes after must not grow with the number of runs.
+    grown = max(memory[-tenth:-1]) / max(memory[tenth : 2 * tenth])
+    met = status_seconds <= SECONDS_BAR and report_seconds <= SECONDS_BAR and grown <= MEMORY_BAR
+    print(
+        f"{len(results.runs()):,} runs of 100 rounds, {took:.0f} s, {took / SHORT_RUNS * 1e3:.1f} ms a run:"
+    )
+    print(
+        f"  status, seconds               {status_seconds:8.2f}   {bar(status_seconds <= SECONDS_BAR, SECONDS_BAR)}"
+    )
+    print(
+        f"  report, seconds               {report_seconds:8.2f}   {bar(report_seconds <= SECONDS_BAR, SECONDS_BAR)}"
+    )
+    print(f"  memory, last tenth over second{grown:8.2f}   {bar(grown <= MEMORY_BAR, MEMORY_BAR)}")
+    return met
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+@contextmanager
+def new_store() -> Iterator[Store]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Store(Path(folder))
+
+
+if __name__ == "__main__":
+    lab()
