@@ -80,7 +80,9 @@ def all_pairs(results: Results) -> list[Pair]:
         difference = joint = None
         if n > 1 and finals[theirs].mean() > 0:
             difference = results.difference(ours, theirs)
-            joint = results.difference(ours, theirs, joint_level)
+            asked = study.decide is not None and {ours, theirs} == set(study.decide.between)
+            # The one comparison that was asked for stands by itself.
+            joint = difference if asked else results.difference(ours, theirs, joint_level)
         found.append(
             Pair(ours, theirs, n, difference, joint, tuned, running=study.decide is not None)
         )

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from tellback.lab.figures import new_figure, save_figure, styled
 from tellback.lab.results import Results
 
+LABEL_CHARACTERS = 38
 SEVERAL = 2  # seeds: fewer give no interval
 
 
@@ -55,6 +57,11 @@ class Chart:
         """Draw it to PNG and SVG files."""
         with styled():
             return save_figure(self.figure(results), folder / self.name, (".png", ".svg"))
+
+
+def wrapped(label: str) -> str:
+    """A label in lines short enough to leave room for the chart."""
+    return fill(label, LABEL_CHARACTERS)
 
 
 def legend_below(axis: Any, title: str) -> None:

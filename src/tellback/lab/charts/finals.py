@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.charts.chart import Chart
+from tellback.lab.charts.chart import Chart, wrapped
 from tellback.lab.charts.colours import colours
 from tellback.lab.compare import mean_regret
 from tellback.lab.results import Results
@@ -32,7 +32,7 @@ def draw_finals(figure: Any, results: Results) -> None:
         axis.annotate(
             text, (found.mean, row), (0, 11), textcoords="offset points", ha="center", fontsize=8
         )
-    axis.set_yticks(range(len(ranked)), [results.label(name) for name in ranked])
+    axis.set_yticks(range(len(ranked)), [wrapped(results.label(name)) for name in ranked])
     axis.set_ylim(len(ranked) - 0.4, -0.7)
     axis.set_xlabel("final regret")
     axis.set_xlim(left=0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.charts.chart import Chart, has_intervals, legend_below
+from tellback.lab.charts.chart import Chart, has_intervals, legend_below, wrapped
 from tellback.lab.charts.colours import colours
 from tellback.lab.growth import FITTED_FROM, growth
 from tellback.lab.results import Results
@@ -31,7 +31,7 @@ def draw_growth(figure: Any, results: Results) -> None:
             dashes,
             color=colour_of[name],
             lw=1.6,
-            label=f"{name}: {found}",
+            label=wrapped(f"{name}: {found}"),
         )
     axis.axvspan(FITTED_FROM * results.t[-1], results.t[-1], color="#808080", alpha=0.1, lw=0)
     guide = np.array([FITTED_FROM, 1.0]) * results.t[-1]

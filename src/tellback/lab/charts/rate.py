@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tellback.lab.bands import simultaneous_band
-from tellback.lab.charts.chart import Chart, has_intervals, legend_below
+from tellback.lab.charts.chart import Chart, has_intervals, legend_below, wrapped
 from tellback.lab.charts.colours import colours
 from tellback.lab.results import Results
 
@@ -26,7 +26,7 @@ def draw_rate(figure: Any, results: Results) -> None:
         mean, low, high = simultaneous_band(np.diff(curves, axis=1) / np.diff(t), cumulative=False)
         middle = (t[1:] + t[:-1]) / 2
         dashes = "--" if name == "random" else "-"
-        axis.plot(middle, mean, dashes, color=colour_of[name], label=name, lw=1.6)
+        axis.plot(middle, mean, dashes, color=colour_of[name], label=wrapped(name), lw=1.6)
         axis.fill_between(middle, low, high, color=colour_of[name], alpha=0.2, lw=0)
         shown.append(mean)
     axis.set_ylim(0, 1.05 * np.max(shown) or 1.0)

@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import Any
 
 from tellback.lab.bands import simultaneous_band
-from tellback.lab.charts.chart import Chart, legend_below
+from tellback.lab.charts.chart import Chart, legend_below, wrapped
 from tellback.lab.charts.colours import colours
 from tellback.lab.figures import new_figure, save_figure, styled
 from tellback.lab.results import Results
@@ -23,7 +23,7 @@ def draw_curves(axis: Any, results: Results) -> None:
     finals = []
     for name in results.study.agents:
         mean, low, high = simultaneous_band(results.curves(results.tuned(name)))
-        label = f"{results.label(name)}: {mean[-1]:.3g}"
+        label = wrapped(f"{results.label(name)}: {mean[-1]:.3g}")
         dashes = "--" if name == "random" else "-"
         axis.plot(results.t, mean, dashes, color=colour_of[name], label=label, lw=1.6)
         axis.fill_between(results.t, low, high, color=colour_of[name], alpha=0.2, lw=0)

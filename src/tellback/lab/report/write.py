@@ -32,8 +32,9 @@ def write_report(
         files += [path for paths in written.values() for path in paths]
         drawings = {chart: svg.read_text(encoding="utf-8") for chart, (_, svg) in written.items()}
         drawn.append(Drawn(results, drawings))
-    if len(found) > 1 and all(map(has_intervals, found)):
-        files += draw_regret(found, title, folder / "regret")
+    same = [one for one in found if list(one.study.agents) == list(found[0].study.agents)]
+    if len(same) > 1 and all(map(has_intervals, same)):  # the same agents, side by side
+        files += draw_regret(same, title, folder / "regret")
     path = folder / "report.html"
     with written_whole(path) as temporary:
         temporary.write_text(page(title, drawn, sections), encoding="utf-8")
