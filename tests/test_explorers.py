@@ -139,6 +139,24 @@ def test_the_bonus_is_k_times_the_elliptic_norm() -> None:
             sigma += np.outer(g, g)
 
 
+@pytest.mark.parametrize("spec", [LORIL(k=0.7), EpsilonGreedy(), Uniform()], ids=repr)
+def test_the_bonuses_of_all_responses_are_those_of_the_choices_and_asking_changes_nothing(
+    spec: AgentSpec,
+) -> None:
+    asked, left_alone = trained(spec), trained(spec)
+    task = a_task()
+    others = Listed(random_simplex(np.random.default_rng(0), 4, 3))
+    for responses in (others, task.responses, others):
+        assert len(asked.explorer.bonuses(responses)) == len(responses)
+    asked.explorer.bonuses(task.responses)[:] = 7  # a copy, not what the explorer keeps
+    bonuses = asked.explorer.bonuses(task.responses)
+    for choice in chosen(asked, task, 20):
+        assert choice.bonus == bonuses[choice.response]
+    states: Any = (asked.state(), left_alone.state())
+    for name in states[0]:
+        np.testing.assert_array_equal(states[0][name], states[1][name], err_msg=name)
+
+
 @pytest.mark.parametrize("contexts", [1, 3, "fresh"])
 @pytest.mark.parametrize("ties", ["random", "first"])
 @pytest.mark.parametrize(("k", "lam"), [(0.1, 1.0), (1.0, 0.05)])

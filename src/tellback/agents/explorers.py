@@ -12,6 +12,7 @@ from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import ProtocolError
 from tellback.models.model import Model
+from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task, new_tuple
 
 TIES = ("first", "random")
@@ -31,6 +32,10 @@ class Explorer(Protocol):
         """A choice for the task, changing nothing."""
         ...
 
+    def bonuses(self, responses: Listed) -> Array:
+        """What it would add now to the estimate of every listed response, changing nothing."""
+        ...
+
     def learn(self, features: Array) -> None:
         """Take in that a response with these features was described."""
         ...
@@ -45,7 +50,11 @@ class Explorer(Protocol):
 
 
 class Stateless:
-    """The part of an explorer that learns nothing by itself."""
+    """The part of an explorer that learns nothing by itself, and adds nothing to estimates."""
+
+    def bonuses(self, responses: Listed) -> Array:
+        """None."""
+        return np.zeros(len(responses))
 
     def learn(self, features: Array) -> None:
         """Nothing to learn."""
@@ -66,7 +75,7 @@ class Optimism:
 
     def __init__(self, facts: Facts, k: float, lam: float, ties: str) -> None:
         self.ellipsoid = Ellipsoid(facts.dim, lam)
-        self._k = k
+        self.k = k
         self._random = ties == "random"
         self._keep = facts.fixed_responses
 
@@ -75,18 +84,24 @@ class Optimism:
         responses = task.responses
         estimates = model.estimates(task.instruction, responses)
         widths = self.ellipsoid.squared_widths(responses, self._keep)
-        response, tied = _most_optimistic(estimates, widths, self._k)
+        response, tied = _most_optimistic(estimates, widths, self.k)
         if not tied:
             raise _not_finite(model)
         propensity = 1.0
         if tied > 1 and self._random:
-            upper = estimates + self._k * np.sqrt(widths)
+            upper = estimates + self.k * np.sqrt(widths)
             response = _tied(upper, response, int(rng.random() * tied))
             propensity = 1.0 / tied
         features, estimate = responses.features(response), estimates.item(response)
-        bonus = self._k * math.sqrt(widths.item(response))
+        bonus = self.k * math.sqrt(widths.item(response))
         choice: Choice = new_tuple(Choice, (response, features, estimate, bonus, propensity))
         return choice
+
+    def bonuses(self, responses: Listed) -> Array:
+        """k times the elliptic width of every listed response."""
+        # To ask is not to meet: what is kept stays as it is.
+        bonuses: Array = self.k * np.sqrt(self.ellipsoid.squared_widths(responses, keep=False))
+        return bonuses
 
     def learn(self, features: Array) -> None:
         """Add the features to Sigma."""

@@ -1,0 +1,64 @@
+"""An agent that plays as ever while what it believes is written down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.responses import Listed
+from tellback.roles import Agent, Choice, Instruction, Task
+
+
+class Watched:
+    """Passes everything on to an agent, and looks at its beliefs before it learns.
+
+    Only what changes nothing is asked: a model's estimates and an explorer's bonuses. An
+    agent without them is watched too; then there are none to see.
+
+    Parameters
+    ----------
+    agent : Agent
+        The agent.
+
+    Attributes
+    ----------
+    estimates, bonuses : Array or None
+        Those of all responses of the latest task, when the agent had responded to it.
+    predicted : float
+        The estimate for the latest description, just before it was learned; NaN if none.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.estimates: Array | None = None
+        self.bonuses: Array | None = None
+        self.predicted = float("nan")
+        self._estimates: Any = getattr(getattr(agent, "model", None), "estimates", None)
+        self._bonuses: Any = getattr(getattr(agent, "explorer", None), "bonuses", None)
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        """The agent's choice."""
+        # The agent goes first: what it keeps of responses, it then has kept by itself.
+        choice = self.agent.respond(task, rng)
+        self.estimates = self._believed(task)
+        self.bonuses = None
+        if self._bonuses is not None and isinstance(task.responses, Listed):
+            self.bonuses = np.array(self._bonuses(task.responses), dtype=np.float64)
+        self.predicted = float("nan")
+        return choice
+
+    def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
+        """Have the agent learn, after a look at what it expected."""
+        believed = self._believed(task._replace(instruction=description))
+        if believed is not None:
+            self.predicted = float(believed[choice.response])
+        self.agent.learn(task, choice, description)
+
+    def _believed(self, task: Task) -> Array | None:
+        """The estimates of all responses, or None where there are none."""
+        if self._estimates is None or not isinstance(task.responses, Listed):
+            return None
+        estimates = np.array(self._estimates(task.instruction, task.responses), dtype=np.float64)
+        return estimates if np.isfinite(estimates).all() else None
