@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tellback.cli.options import RESULTS, ResultsFolder
-from tellback.cli.show import console
+from tellback.cli.show import console, print_written, progress
 
 
 def diagnose(
@@ -30,7 +30,21 @@ def diagnose(
     from tellback.lab.diagnose import diagnose as look_into
     from tellback.lab.report import write_table
 
-    found = look_into(Store(results / "runs").named(run))
-    console().print(str(found), markup=False, highlight=False)
+    spec = Store(results / "runs").named(run)
+    played = 0
+    with progress(console(stderr=True)) as show:
+
+        def count(rounds: int) -> None:
+            nonlocal played
+            played += rounds
+            show("playing it again, rounds", played, spec.rounds)
+
+        found = look_into(spec, count)
+    about = (
+        f"{spec.agent.label()} in {spec.world.brief()}, {spec.rounds:,} rounds, seed {spec.seed}"
+    )
+    out = console()
+    out.print(f"{about}\n", markup=False, highlight=False, soft_wrap=True)
+    out.print(str(found), markup=False, highlight=False, soft_wrap=True)
     if table is not None:
-        write_table(found.table(), table)
+        print_written([write_table(found.table(), table)])

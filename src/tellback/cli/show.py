@@ -37,7 +37,7 @@ def conducted(
 
     out = console(stderr=True)
     engine = engine_named(on, workers)
-    with _progress(out) as show:
+    with progress(out) as show:
 
         class Shown(Watcher):
             runs = rounds = done = 0
@@ -70,7 +70,7 @@ def conducted(
 
 
 @contextmanager
-def _progress(out: Any) -> Iterator[Callable[[str, int, int], None]]:
+def progress(out: Any) -> Iterator[Callable[[str, int, int], None]]:
     """Shows how much of what is done: live bars in a terminal, in a log a line for every tenth."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
