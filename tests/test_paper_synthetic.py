@@ -64,10 +64,11 @@ def test_progress_reaches_the_end_also_where_studies_share_runs(
 def test_it_prints_the_claim_beside_what_was_measured(undisturbed: tuple[Path, str]) -> None:
     _, out = undisturbed
     words = " ".join(out.split())
-    assert "LORIL has 12.3% less regret than the next best baseline" in words
+    assert "12.3% less" in words
     for said in ("as printed", "transposed", "ties at random", "ties to the first", "n = 5"):
         assert said in words
-    assert "in the interval" in words
+    assert "the interval" in words
+    assert any(verdict in words for verdict in ("holds", "does not hold", "undecided"))
 
 
 def test_it_writes_the_figure_and_the_raw_results(undisturbed: tuple[Path, str]) -> None:
