@@ -269,11 +269,9 @@ def test_nothing_is_computed_again(both: object, stores: dict[bool, Store]) -> N
     assert sum(reported) == len(study) * study.rounds
 
 
-def test_settings_without_seeds_to_tune_them_on_are_named(tmp_path: Path) -> None:
-    study = a_study(everywhere=False, tuning=(), rounds=5, reported=(0, 1))
-    execute(study.runs(), Store(tmp_path), on=Processes(1))
+def test_settings_without_seeds_to_tune_them_on_are_named() -> None:
     with pytest.raises(SettingError, match="no seeds to tune LORIL on"):
-        Results(study, Store(tmp_path)).chosen_runs()
+        a_study(everywhere=False, tuning=())
 
 
 def test_single_settings_need_no_tuning_and_no_second_phase(tmp_path: Path) -> None:
@@ -311,7 +309,7 @@ def test_the_study_of_pictures_waits_and_that_of_tables_does_not(full: bool) -> 
 
 
 def test_an_agent_is_not_listed_twice() -> None:
-    with pytest.raises(SettingError, match="lists greedy ties=random twice"):
+    with pytest.raises(SettingError, match=r"lists greedy .* twice"):
         Study("s", WORLD, {"a": (Greedy(),), "b": (Greedy(),)}, 10, (), (0,))
 
 

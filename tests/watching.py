@@ -12,6 +12,9 @@ class Counting(Watcher):
         self.rounds = [] if rounds is None else rounds
         self.notes: list[str] = []
 
+    def begin(self, runs: int, rounds: int) -> None:
+        self.rounds.clear()
+
     def played(self, rounds: int) -> None:
         self.rounds.append(rounds)
 

@@ -16,6 +16,14 @@ class SettingError(TellbackError, ValueError):
     """A value that is not allowed."""
 
 
+class FieldError(SettingError):
+    """A value that is not allowed, with the name of the field it was given for."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
 class UnknownNameError(TellbackError, LookupError):
     """A name that does not exist."""
 

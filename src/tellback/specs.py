@@ -47,6 +47,11 @@ class Spec:
             )
         Spec._known[cls.role, cls.kind] = cls  # the newest, where a module was loaded again
 
+    @classmethod
+    def an(cls) -> str:
+        """The role with its article, for sentences."""
+        return f"{'an' if cls.role[0] in 'aeiou' else 'a'} {cls.role}"
+
     def _settle(self, **values: object) -> None:
         """Put checked values in place of the given ones (for ``__post_init__``)."""
         for name, value in values.items():
@@ -132,7 +137,9 @@ def spec_from_data(base: type[AnySpec], data: Any) -> AnySpec:
     version is refused: its results would not be those of this one.
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("kind"), str):
-        raise SettingError(f"A {base.role} is described by a table with its kind, not {data!r}.")
+        raise SettingError(
+            f"{base.an().capitalize()} is described by a table with its kind, not {data!r}."
+        )
     spec = spec_named(base, data["kind"])
     if data.get("version", spec.version) != spec.version:
         raise SettingError(

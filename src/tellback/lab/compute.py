@@ -59,7 +59,7 @@ def compute(run: RunSpec, progress: Callable[[int], object] | None = None) -> Ou
     began = time.time()
     try:
         record = play(run.world, run.agent, run.rounds, seed=run.seed, progress=progress)
-    except Exception:
+    except BaseException:  # an agent that calls sys.exit() must not end the study
         return Failure(run, traceback.format_exc())
     about = {"began": began, "seconds": time.time() - began, **_machine()}
     return Finished(run, record.regret[curve_rounds(run.rounds) - 1], about)

@@ -67,14 +67,24 @@ def _conducted(
 ) -> list[Results]:
     """Both passes: what can be done at once, and what waits for the choice of settings."""
     planned = {run for study in studies for run in study.planned()}  # some are in two studies
-    watch.begin(len(planned), sum(run.rounds for run in planned))
+    watch.begin(len(planned), _rounds(planned))
 
     def run_all(runs: Iterable[RunSpec]) -> None:
         failures = execute(runs, store, on=on, watch=watch)
         if failures:
             raise RunsFailedError(failures)
 
+    at_once = {run for study in studies for run in study.runs()}
     run_all(run for study in studies for run in study.runs())
     found = [Results(study, store) for study in studies]
-    run_all(run for results in found for run in results.chosen_runs())
+    chosen = dict.fromkeys(run for results in found for run in results.chosen_runs())
+    waited = [run for run in chosen if run not in at_once]
+    if len(at_once) + len(waited) != len(planned):  # two studies have chosen the same, or not
+        watch.begin(len(at_once) + len(waited), _rounds([*at_once, *waited]))
+        watch.played(_rounds(at_once))
+    run_all(waited)
     return [results.complete() for results in found]
+
+
+def _rounds(runs: Iterable[RunSpec]) -> int:
+    return sum(run.rounds for run in runs)

@@ -68,7 +68,7 @@ def execute(
 
 
 def _not_done(runs: Iterable[RunSpec], store: Store, watch: Watcher) -> list[RunSpec]:
-    wanted = list(dict.fromkeys(runs))
+    wanted = list({run.identity: run for run in runs}.values())
     shelf = store.shelf(wanted)
     for run in shelf.damaged:
         watch.note(f"{store.path(run)} is damaged and will be computed again.")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
 from tellback.lab.compare import LEVEL, Difference
 from tellback.lab.results import Results
 
@@ -53,7 +55,8 @@ class Pair:
         seeds = f"n = {self.n} paired seeds, " + (
             "tuned on other seeds" if self.tuned else "nothing tuned"
         )
-        tail = f"[{found.low:+.1%}, {found.high:+.1%}] ({kind}), {seeds}"
+        bounds = f"[{found.low:+.1%}, {found.high:+.1%}] ({kind})"
+        tail = f"{bounds if np.isfinite(found.low) else '(no bounds yet)'}, {seeds}"
         if self.verdict == "undecided":
             return (
                 f"Undecided between {self.ours} and {self.theirs}: {self.ours} came out with "
@@ -78,7 +81,8 @@ def all_pairs(results: Results) -> list[Pair]:
     for ours, theirs in names:
         tuned = any(len(study.agents[name]) > 1 for name in (ours, theirs))
         difference = joint = None
-        if n > 1 and finals[theirs].mean() > 0:
+        known = np.isfinite(finals[ours]).all() and np.isfinite(finals[theirs]).all()
+        if n > 1 and known and finals[theirs].mean() > 0:
             difference = results.difference(ours, theirs)
             asked = study.decide is not None and {ours, theirs} == set(study.decide.between)
             # The one comparison that was asked for stands by itself.

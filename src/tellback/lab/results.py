@@ -33,23 +33,30 @@ class Results:
         Where its runs are.
     known : mapping of RunSpec to Array, optional
         Curves that were read from the store already.
+    partial : bool
+        Whether runs may be missing; what needs them then raises an error.
     """
 
     def __init__(
-        self, study: Study, store: Store, known: Mapping[RunSpec, Array] | None = None
+        self,
+        study: Study,
+        store: Store,
+        known: Mapping[RunSpec, Array] | None = None,
+        *,
+        partial: bool = False,
     ) -> None:
         self.study = study
         self._store = store
         self._known = known or {}
+        self._partial = partial
         self._curves = self._read(study.runs())
 
     def _read(self, runs: Iterable[RunSpec]) -> dict[tuple[AgentSpec, int], Array]:
         wanted = list(dict.fromkeys(runs))
-        read = self._store.curves(run for run in wanted if run not in self._known)
-        return {
-            (run.agent, run.seed): self._known[run] if run in self._known else read[run]
-            for run in wanted
-        }
+        unread = [run for run in wanted if run not in self._known]
+        read = self._store.shelf(unread).curves if self._partial else self._store.curves(unread)
+        curves = {**self._known, **read}
+        return {(run.agent, run.seed): curves[run] for run in wanted if run in curves}
 
     def chosen_runs(self) -> list[RunSpec]:
         """The runs of the study that had to wait for the choice of settings."""
@@ -110,7 +117,7 @@ class Results:
         """An agent's name, with those of its chosen settings that could have been others."""
         varied = self.study.varied(name)
         chosen = self.tuned(name)
-        settings = [f"{setting} = {_shown(getattr(chosen, setting))}" for setting in varied]
+        settings = [f"{setting} = {_shown(getattr(chosen, setting, None))}" for setting in varied]
         return f"{name} ({', '.join(settings)})" if settings else name
 
     def difference(self, ours: str, theirs: str, level: float = LEVEL) -> Difference:

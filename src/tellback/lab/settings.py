@@ -91,7 +91,7 @@ def named_spec(base: type[Spec], name: str) -> Any:
     found = imported(name)
     if not isinstance(found, base):
         raise SettingError(
-            f"{name} is not the spec of a {base.role}: a live object has no identity by which "
+            f"{name} is not the spec of {base.an()}: a live object has no identity by which "
             "its results could be kept."
         )
     return found

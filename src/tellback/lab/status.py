@@ -67,18 +67,21 @@ def status_of(study: Study, store: Store) -> Status:
         damaged.update(dict.fromkeys(shelf.damaged))
         return all(run in known for run in runs)
 
-    runs, results = list(study.runs()), None
-    while all_there(runs):
-        so_far = Results(study, store, known)
+    results = None
+    while True:
+        runs = list(study.runs())
+        complete = all_there(runs)
+        if not all(run in known for run in runs if run.seed in study.tuning):
+            break
+        so_far = Results(study, store, known, partial=True)
         chosen = so_far.chosen_runs()
         runs += chosen
-        if not all_there(chosen):
+        if not (all_there(chosen) and complete):
             break
         if so_far.complete().settled:
             results = so_far
             break
         study = study.with_more_seeds()
-        runs = list(study.runs())
     failures = {run: store.failure(run) for run in runs if run not in known}
     return Status(
         study=study,

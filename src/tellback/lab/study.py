@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count, islice
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from tellback.errors import SettingError, TellbackError, unknown_name, whole
+from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
 from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.roles import AgentSpec, WorldSpec
 from tellback.specs import Data, Spec, spec_from_data
@@ -27,10 +27,19 @@ class RunSpec:
     settings and versions, rounds, seed, and the format of the result.
     """
 
+    _DATA: ClassVar = ("format", "protocol", "world", "agent", "rounds", "seed")
+
     world: WorldSpec
     agent: AgentSpec
     rounds: int
     seed: int
+
+    def __post_init__(self) -> None:
+        _demand_specs("A run", [self.world], WorldSpec)
+        _demand_specs("A run", [self.agent], AgentSpec)
+        settle = object.__setattr__
+        settle(self, "rounds", whole("rounds", self.rounds))
+        settle(self, "seed", whole("seed", self.seed, at_least=0))
 
     def to_data(self) -> Data:
         """The configuration as plain data."""
@@ -46,6 +55,9 @@ class RunSpec:
     @classmethod
     def from_data(cls, data: Data) -> Self:
         """The run that ``to_data`` described; refused if it would no longer give that result."""
+        lacking = [name for name in cls._DATA if name not in data]
+        if lacking:
+            raise TellbackError(f"The description of a run lacks its {', '.join(lacking)}.")
         world = spec_from_data(WorldSpec, data["world"])
         agent = spec_from_data(AgentSpec, data["agent"])
         run = cls(world, agent, data["rounds"], data["seed"])
@@ -88,8 +100,8 @@ class Decide:
     def __post_init__(self) -> None:
         settle = object.__setattr__
         given: Any = self.between
-        if not isinstance(given, tuple | list) or len(set(map(str, given))) != 2:
-            raise SettingError(f"between must name two agents, not {given!r}.")
+        if not isinstance(given, tuple | list) or len(given) != 2 or given[0] == given[1]:
+            raise FieldError("between", f"between must name two agents, not {given!r}.")
         settle(self, "between", tuple(map(str, given)))
         settle(self, "at_most", whole("at_most", self.at_most, at_least=2))
         settle(self, "batch", whole("batch", self.batch))
@@ -140,21 +152,34 @@ class Study:
         settle = object.__setattr__
         settle(self, "rounds", whole("rounds", self.rounds))
         for which in ("tuning", "reported"):
-            seeds = tuple(whole(f"a {which} seed", s, at_least=0) for s in getattr(self, which))
+            seeds = tuple(_seed(which, seed) for seed in getattr(self, which))
             if len(set(seeds)) < len(seeds):
-                raise SettingError(f"The {which} seeds of study {self.name!r} repeat themselves.")
+                raise FieldError(
+                    which, f"The {which} seeds of study {self.name!r} repeat themselves."
+                )
             settle(self, which, seeds)
-        if not self.agents or not self.reported:
-            raise SettingError(f"Study {self.name!r} needs an agent and a reported seed.")
-        listed = [agent for settings in self.agents.values() for agent in settings]
+        if not self.agents:
+            raise FieldError("agents", f"Study {self.name!r} needs an agent.")
+        if not self.reported:
+            raise FieldError("reported", f"Study {self.name!r} needs a reported seed.")
+        facts = self.world.facts
+        listed = [agent.settled(facts) for grid in self.agents.values() for agent in grid]
         for agent in listed:
             if listed.count(agent) > 1:
-                raise SettingError(f"Study {self.name!r} lists {agent.label()} twice.")
+                raise FieldError("agents", f"Study {self.name!r} lists {agent.label()} twice.")
+        for name, settings in self.agents.items():
+            if len(settings) > 1 and not self.tuning:
+                raise FieldError(
+                    "agents",
+                    f"Study {self.name!r} has no seeds to tune {name} on: give tuning seeds, or "
+                    "one setting.",
+                )
         both = sorted(set(self.tuning) & set(self.reported))
         if both:
-            raise SettingError(
+            raise FieldError(
+                "reported",
                 f"Study {self.name!r} tunes and reports on the same seeds {both}: a setting "
-                "chosen on the runs that are reported looks better than it is."
+                "chosen on the runs that are reported looks better than it is.",
             )
         if self.tuning_runs is not None:
             self._demand_equal_shares(whole("tuning_runs", self.tuning_runs))
@@ -165,25 +190,29 @@ class Study:
         for name, settings in self.agents.items():
             share, rest = divmod(tuning_runs, len(settings))
             if rest:
-                raise SettingError(
+                raise FieldError(
+                    "tuning_runs",
                     f"tuning_runs = {tuning_runs} cannot be shared out evenly among the "
-                    f"{len(settings)} settings of {name}."
+                    f"{len(settings)} settings of {name}.",
                 )
             if len(settings) > 1 and share > len(self.tuning):
-                raise SettingError(
+                raise FieldError(
+                    "tuning_runs",
                     f"tuning_runs = {tuning_runs} needs {share} tuning seeds for each of the "
                     f"{len(settings)} settings of {name}; study {self.name!r} has "
-                    f"{len(self.tuning)}."
+                    f"{len(self.tuning)}.",
                 )
 
     def _demand_decidable(self, decide: Decide) -> None:
         for name in decide.between:
             if name not in self.agents:
-                raise unknown_name(f"agent in study {self.name!r} named", name, self.agents)
+                unknown = unknown_name(f"agent in study {self.name!r} named", name, self.agents)
+                raise FieldError("decide", str(unknown))
         if decide.at_most < len(self.reported):
-            raise SettingError(
+            raise FieldError(
+                "decide",
                 f"Study {self.name!r} begins with {len(self.reported)} reported seeds, which "
-                f"is more than at_most = {decide.at_most}."
+                f"is more than at_most = {decide.at_most}.",
             )
 
     def tuning_seeds(self, name: str) -> tuple[int, ...]:
@@ -248,6 +277,13 @@ class Study:
         return {}
 
 
+def _seed(which: str, value: object) -> int:
+    try:
+        return whole(f"a {which} seed", value, at_least=0)
+    except SettingError as error:
+        raise FieldError(which, str(error)) from None
+
+
 def _demand_specs(name: str, given: Any, base: type[Spec]) -> None:
     """Refuse what is not a sequence of specs, and say why."""
     if not isinstance(given, Sequence) or not given:
@@ -255,6 +291,6 @@ def _demand_specs(name: str, given: Any, base: type[Spec]) -> None:
     for spec in given:
         if not isinstance(spec, base):
             raise SettingError(
-                f"{name} has {spec!r}, which is not the spec of a {base.role}: a live object "
+                f"{name} has {spec!r}, which is not the spec of {base.an()}: a live object "
                 "has no identity by which its results could be kept."
             )

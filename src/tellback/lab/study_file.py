@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar
 
 from tellback.agents import AgentSpec
 from tellback.encoders import EncoderSpec
-from tellback.errors import SettingError, TellbackError, unknown_name, whole
+from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
 from tellback.lab import toml_lines
 from tellback.lab.plan import Plan
 from tellback.lab.settings import PARTS, named_spec
@@ -39,7 +39,7 @@ def read_plan(path: str | Path) -> Plan:
     """The studies that a TOML file declares; what is wrong is said with its line."""
     path = Path(path)
     try:
-        return plan_from_toml(path.read_text(), str(path))
+        return plan_from_toml(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError as error:
         raise SettingError(f"{path} is not a text in UTF-8: {error}.") from error
 
@@ -81,6 +81,7 @@ class _Reader:
     def __init__(self, source: str, lines: toml_lines.Lines) -> None:
         self._source = source
         self._lines = lines
+        self._names: set[str] = set()
 
     def plan(self, top: _Located) -> Plan:
         self._demand_known(top, "key of a study file", ["title", "studies"])
@@ -98,6 +99,18 @@ class _Reader:
             ]
         return self._made(top, lambda: Plan(title, tuple(studies)))
 
+    def _name(self, given: Mapping[str, _Located], world: _Located, worlds: int) -> str:
+        """What the study in a world is called: its own name, the world's, or both."""
+        name = given["name"].value if "name" in given else ""
+        if not isinstance(name, str):
+            self._refuse(given["name"], f"name must be a text, not {name!r}.")
+        called = str(world.path[-1])
+        full = f"{name}, {called}" if name and worlds > 1 else name or called
+        if full in self._names:
+            self._refuse(given.get("name", world), f"There is a study named {full!r} already.")
+        self._names.add(full)
+        return full
+
     def _studies(self, table: _Located, given: Mapping[str, _Located]) -> Iterator[Study]:
         """A study for each world."""
         self._demand_known(table, "key of a study", ["title", "studies"] if not table.path else [])
@@ -107,19 +120,16 @@ class _Reader:
         worlds = self._table(given["worlds"])
         agents = {name: self._grid(spec) for name, spec in self._table(given["agents"]).items()}
         options = {key: self._option(key, given[key]) for key in STUDY_OPTIONS if key in given}
-        for name, world in worlds.items():
-            title = given["name"].value if "name" in given else ""
-            if len(worlds.value) > 1 or not title:
-                title = f"{title}, {name}" if title else name
+        for _, world in worlds.items():
             parts: dict[str, Any] = {
-                "name": title,
+                "name": self._name(given, world, len(worlds.value)),
                 "world": self._spec(WorldSpec, world),
                 "agents": agents,
                 "rounds": self._whole("rounds", given["rounds"]),
                 "tuning": self._seeds("tuning", given["tuning"]) if "tuning" in given else (),
                 "reported": self._seeds("reported", given["reported"]),
             }
-            yield self._made(table, partial(Study, **parts, **options))
+            yield self._made(table, partial(Study, **parts, **options), given)
 
     def _option(self, key: str, given: _Located) -> Any:
         if key == "everywhere" and not isinstance(given.value, bool):
@@ -132,12 +142,17 @@ class _Reader:
         for name, value in self._table(given).items():
             if name not in known:
                 self._refuse(value, str(unknown_name("setting of decide named", name, known)))
+        for name in ("at_most", "batch"):
+            if name in given.value:
+                self._whole(name, given[name])
         if missing := [name for name in ("between", "at_most") if name not in given.value]:
             self._refuse(given, f"decide needs {' and '.join(missing)}.")
-        return self._made(given, lambda: Decide(**given.value))
+        return self._made(given, lambda: Decide(**given.value), dict(given.items()))
 
     def _grid(self, given: _Located) -> tuple[AgentSpec, ...]:
         """An agent with every combination of the settings in its grid."""
+        if isinstance(given.value, str) or not given.value:
+            return (self._spec(AgentSpec, given),)
         table = self._table(given)
         fixed = {key: value for key, value in table.items() if key != "grid"}
         agent = self._spec(AgentSpec, _Located({k: v.value for k, v in fixed.items()}, table.path))
@@ -156,23 +171,45 @@ class _Reader:
         table = given if isinstance(given.value, Mapping) else _Located({"kind": given.value}, ())
         kind = table.value.get("kind")
         if not isinstance(kind, str):
-            self._refuse(given, f"A {base.role} needs a kind, such as kind = {_example(base)!r}.")
+            where = table["kind"] if "kind" in table.value and table is given else given
+            needs = f"{base.an().capitalize()} needs a kind"
+            self._refuse(where, f"{needs}, such as kind = {_example(base)!r}.")
         where = table["kind"] if table is given else given
         spec: AnySpec = self._made(where, lambda: named_spec(base, kind))
         return self._changed(spec, {k: v for k, v in table.items() if k != "kind"}, given)
 
     def _changed(
-        self, spec: AnySpec, settings: Mapping[str, _Located], whole: _Located | None = None
+        self, spec: AnySpec, settings: dict[str, _Located], whole: _Located | None = None
     ) -> AnySpec:
         """The spec with other settings; an error says which of them is wrong."""
+        known = spec.settings()
+        for name, value in settings.items():
+            if name not in known:
+                also = [*known, "kind", *(["grid"] if spec.role == AgentSpec.role else [])]
+                unknown = unknown_name(f"setting of {spec.kind} named", name, also)
+                self._refuse(value, str(unknown))
         values = {name: self._setting(name, value) for name, value in settings.items()}
-        try:
-            return spec.with_settings(values)
-        except TellbackError as error:
-            for name, located in settings.items():
-                if _fails(spec, name, values[name]):
-                    self._refuse(located, str(error))
-            self._refuse(whole or next(iter(settings.values())), str(error))
+        if error := _error(spec, values):
+            self._blame(spec, settings, values, error, whole)
+        return spec.with_settings(values)
+
+    def _blame(
+        self,
+        spec: Spec,
+        settings: dict[str, _Located],
+        values: Mapping[str, Any],
+        error: str,
+        whole: _Located | None,
+    ) -> NoReturn:
+        """Refuse settings, at the line of the one that is wrong."""
+        # The one without which all would be well; of several, the last.
+        for name, located in reversed(settings.items()):
+            if _error(spec, {n: v for n, v in values.items() if n != name}) is None:
+                self._refuse(located, error)
+        for name, located in settings.items():  # or else one that is wrong by itself
+            if alone := _error(spec, {name: values[name]}):
+                self._refuse(located, alone)
+        self._refuse(whole or next(iter(settings.values())), error)
 
     def _setting(self, name: str, given: _Located) -> Any:
         if name in PARTS:
@@ -188,6 +225,8 @@ class _Reader:
             if not all(spans):
                 self._refuse(given, f"{name} must be {SEEDS}, not {value!r}.")
             ends = [(int(span[1]), int(span[2] or span[1])) for span in spans if span]
+            if any(low > high for low, high in ends):
+                self._refuse(given, f"{name} must count upwards, not as in {value!r}.")
             return tuple(seed for low, high in ends for seed in range(low, high + 1))
         if not isinstance(value, list) or not all(type(seed) is int for seed in value):
             self._refuse(given, f"{name} must be {SEEDS}, not {value!r}.")
@@ -204,7 +243,10 @@ class _Reader:
     def _tables(self, given: _Located) -> list[_Located]:
         if not isinstance(given.value, Sequence) or isinstance(given.value, str):
             self._refuse(given, "studies are written as tables, each headed [[studies]].")
-        return [self._table(given[i]) for i in range(len(given.value))]
+        for table in given.value:
+            if not isinstance(table, Mapping):
+                self._refuse(given, "studies are written as tables, each headed [[studies]].")
+        return [given[i] for i in range(len(given.value))]
 
     def _demand_known(self, table: _Located, what: str, more: list[str]) -> None:
         known = [*STUDY_KEYS, *STUDY_OPTIONS, *more]
@@ -212,9 +254,17 @@ class _Reader:
             if key not in known:
                 self._refuse(value, str(unknown_name(what, key, known)))
 
-    def _made(self, where: _Located, make: Callable[[], Made]) -> Made:
+    def _made(
+        self,
+        where: _Located,
+        make: Callable[[], Made],
+        fields: Mapping[str, _Located] | None = None,
+    ) -> Made:
+        """What is made; an error is said of the field it is about, or else of the whole."""
         try:
             return make()
+        except FieldError as error:
+            self._refuse((fields or {}).get(error.field, where), str(error))
         except TellbackError as error:
             self._refuse(where, str(error))
 
@@ -223,12 +273,13 @@ class _Reader:
         raise SettingError(f"{self._source}, line {line}: {message}") from None
 
 
-def _fails(spec: Spec, name: str, value: Any) -> bool:
+def _error(spec: Spec, values: Mapping[str, Any]) -> str | None:
+    """What is wrong with settings, if anything."""
     try:
-        spec.with_settings({name: value})
-    except TellbackError:
-        return True
-    return False
+        spec.with_settings(values)
+    except TellbackError as error:
+        return str(error)
+    return None
 
 
 def _example(base: type[Spec]) -> str:

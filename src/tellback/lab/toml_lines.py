@@ -44,7 +44,7 @@ class Lines:
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
     """Headers and assignments with their first line: the shortest pieces that parse alone."""
-    lines = text.splitlines()
+    lines = text.replace("\r\n", "\n").split("\n")  # TOML knows no other ends of lines
     start = 0
     while start < len(lines):
         end = start + 1

@@ -7,7 +7,10 @@ class Watcher:
     """Told how far a study is. This one ignores it; override what is of interest."""
 
     def begin(self, runs: int, rounds: int) -> None:
-        """So many runs and rounds will be done, those found done included."""
+        """So many runs and rounds will be done, those found done included.
+
+        Told again, counting from zero, whenever more is known of what is to be done.
+        """
 
     def played(self, rounds: int) -> None:
         """So many more rounds are done."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import numpy as np
+
 from tellback.lab.figures import new_figure, save_figure, styled
 from tellback.lab.results import Results
 
@@ -16,8 +18,10 @@ SEVERAL = 2  # seeds: fewer give no interval
 
 
 def has_intervals(results: Results) -> bool:
-    """Whether there are enough seeds to say how sure a mean is."""
-    return len(results.study.reported) >= SEVERAL
+    """Whether there is regret, of enough seeds to say how sure its mean is."""
+    names = results.study.agents
+    known = all(np.isfinite(results.final(results.tuned(name))).all() for name in names)
+    return known and len(results.study.reported) >= SEVERAL
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,14 @@ class Chart:
 
 
 def wrapped(label: str) -> str:
-    """A label in lines short enough to leave room for the chart."""
-    return fill(label, LABEL_CHARACTERS)
+    """A label in lines short and few enough to leave room for the chart."""
+    return plain(fill(label, LABEL_CHARACTERS, max_lines=3, placeholder=" ..."))
+
+
+def plain(label: str) -> str:
+    """A label drawn as it is: a dollar begins no formula, an underscore hides nothing."""
+    escaped = label.replace("$", r"\$")
+    return f" {escaped}" if escaped.startswith("_") else escaped
 
 
 def legend_below(axis: Any, title: str) -> None:

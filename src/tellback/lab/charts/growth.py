@@ -11,6 +11,8 @@ from tellback.lab.charts.colours import colours
 from tellback.lab.growth import FITTED_FROM, growth
 from tellback.lab.results import Results
 
+FEWEST_ROUNDS = 20
+
 
 def draw_growth(figure: Any, results: Results) -> None:
     """Mean regret against the round, with the fitted power."""
@@ -51,11 +53,17 @@ def draw_growth(figure: Any, results: Results) -> None:
     legend_below(axis, "fitted growth where shaded")
 
 
+def _has_grown(results: Results) -> bool:
+    names = results.study.agents
+    some = has_intervals(results) and results.study.rounds >= FEWEST_ROUNDS
+    return some and any(results.final(results.tuned(name)).mean() > 0 for name in names)
+
+
 GROWTH = Chart(
     name="growth",
     title="How regret grows",
     says="On double logarithmic axes; the power of t fitted to each seed's curve over the last "
     "nine tenths, its mean and 95% interval. The theory promises 1/2, and random play has 1.",
     draw=draw_growth,
-    applies=lambda results: has_intervals(results) and results.study.rounds >= 20,
+    applies=_has_grown,
 )

@@ -8,7 +8,7 @@ from textwrap import fill
 from typing import Any
 
 from tellback.lab.bands import simultaneous_band
-from tellback.lab.charts.chart import Chart, legend_below, wrapped
+from tellback.lab.charts.chart import Chart, legend_below, plain, wrapped
 from tellback.lab.charts.colours import colours
 from tellback.lab.figures import new_figure, save_figure, styled
 from tellback.lab.results import Results
@@ -56,11 +56,11 @@ def draw_regret(found: Sequence[Results], title: str, path: Path, columns: int =
     width = 4.6 * columns if columns > 1 else 6.4
     with styled():
         figure = new_figure(width, 3.9 * rows if columns > 1 else 4.8)
-        figure.suptitle(fill(title, round(TITLE_CHARACTERS * width)), fontsize=11)
+        figure.suptitle(plain(fill(title, round(TITLE_CHARACTERS * width))), fontsize=11)
         axes = figure.subplots(rows, columns, squeeze=False)
         for results, axis in zip(found, axes.flat, strict=False):
             draw_curves(axis, results)
-            axis.set_title(results.study.name, fontsize=9.5)
+            axis.set_title(wrapped(results.study.name), fontsize=9.5)
         for axis in axes.flat[len(found) :]:
             axis.set_visible(False)
         return save_figure(figure, path, (".png", ".svg"))

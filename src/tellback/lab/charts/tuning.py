@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.charts.chart import Chart
+from tellback.lab.charts.chart import Chart, has_intervals, wrapped
 from tellback.lab.charts.colours import colours
 from tellback.lab.results import Results
 from tellback.roles import AgentSpec
@@ -30,13 +30,13 @@ def draw_tuning(figure: Any, results: Results) -> None:
         seeds = results.study.tuning_seeds(name)
         finals = {agent: results.final(agent, seeds) for agent in grid}
         varied = results.study.varied(name)
-        if len(varied) == 1 and all(_is_number(getattr(agent, varied[0])) for agent in grid):
+        if len(varied) == 1 and all(_is_number(getattr(agent, varied[0], None)) for agent in grid):
             _curve(axis, finals, varied[0], colours(results.study.agents)[name])
         elif len(varied) == 2 and _fills(grid, varied):
             _surface(axis, finals, varied)
         else:
             _listing(axis, finals, varied, colours(results.study.agents)[name])
-        axis.set_title(f"{name}: {len(seeds)} tuning seeds", fontsize=9)
+        axis.set_title(wrapped(f"{name}: {len(seeds)} tuning seeds"), fontsize=9)
     for axis in axes.flat[len(names) :]:
         axis.set_visible(False)
 
@@ -47,7 +47,7 @@ def _is_number(value: object) -> bool:
 
 def _fills(grid: tuple[AgentSpec, ...], varied: list[str]) -> bool:
     """Whether the grid has every combination of its values of two settings."""
-    values = [{getattr(agent, setting) for agent in grid} for setting in varied]
+    values = [{getattr(agent, setting, None) for agent in grid} for setting in varied]
     return len(grid) == len(values[0]) * len(values[1])
 
 
@@ -128,5 +128,5 @@ TUNING = Chart(
     "of these seeds is in the comparison.",
     draw=draw_tuning,
     height=lambda results: 3.1 * -(-len(tuned_agents(results)) // COLUMNS),
-    applies=lambda results: bool(tuned_agents(results)),
+    applies=lambda results: has_intervals(results) and bool(tuned_agents(results)),
 )

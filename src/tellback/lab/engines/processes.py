@@ -26,7 +26,6 @@ DIED = (
     "The process that computed this run died, also when it was tried again alone: for want of "
     "memory perhaps, or in code that is not Python.\n"
 )
-HOPELESS = 2  # deaths alone, before any run has ended
 NONE_LIVES = (
     "Worker processes die as soon as they begin. Has the program that starts them a line "
     'if __name__ == "__main__": before it does? Other processes import it.'
@@ -57,21 +56,15 @@ class Processes:
         """What came of each run, as they end."""
         workers = min(len(runs), self.workers or os.cpu_count() or 1)
         left: Iterable[RunSpec] = runs
-        deaths, done = 0, 0
         with interrupts_noted() as heed, single_threaded():
             while left:
                 with _crew(workers) as crew:
                     suspects, left = yield from crew.outcomes(left, played, heed)
-                done += crew.done
-                for run in suspects:  # one of them ended its worker: it does so again, alone
+                while suspects:  # one of them ended its worker: it does so again, alone
                     with _crew(1) as crew:
-                        guilty, _ = yield from crew.outcomes([run], played, heed)
-                    done += crew.done
-                    deaths += bool(guilty)
-                    if deaths >= HOPELESS and not done:
-                        raise TellbackError(NONE_LIVES)
-                    if guilty:
-                        yield Failure(run, DIED)
+                        guilty, rest = yield from crew.outcomes(suspects, played, heed, at_once=1)
+                    yield from (Failure(run, DIED) for run in guilty)
+                    suspects = list(rest)
 
 
 class _Crew:
@@ -79,20 +72,24 @@ class _Crew:
 
     def __init__(self, size: int) -> None:
         context = multiprocessing.get_context("spawn")
-        self.done = 0
         self._size = size
         self._played, self._stopping = context.Value("q", 0), context.Event()
+        self._begun = context.Event()
         self._pool = ProcessPoolExecutor(
             size,
             mp_context=context,
             initializer=_begin_worker,
-            initargs=(os.getpid(), self._played, self._stopping),
+            initargs=(os.getpid(), self._played, self._stopping, self._begun),
         )
 
     def outcomes(
-        self, runs: Iterable[RunSpec], played: Callable[[int], object], heed: Callable[[], None]
+        self,
+        runs: Iterable[RunSpec],
+        played: Callable[[int], object],
+        heed: Callable[[], None],
+        at_once: int | None = None,
     ) -> Generator[Outcome, None, tuple[list[RunSpec], deque[RunSpec]]]:
-        """Hand runs over a few at a time.
+        """Hand runs over a few at a time, or so many at once.
 
         Returns
         -------
@@ -101,10 +98,10 @@ class _Crew:
         """
         waiting, pending = deque(runs), dict[Future[Outcome], RunSpec]()
         suspects: list[RunSpec] = []
-        broken = False
+        broken, ended = False, 0
         while (waiting and not broken) or pending:
             # The first run alone fills the cache of compiled code, which all then read.
-            limit = IN_FLIGHT * self._size if self.done else 1
+            limit = at_once or IN_FLIGHT * self._size if ended else 1
             with interrupts_blocked():
                 while waiting and len(pending) < limit and not broken:
                     try:
@@ -126,8 +123,10 @@ class _Crew:
                     suspects.append(run)
                     broken = True
                 else:
-                    self.done += 1
+                    ended += 1
                     yield outcome
+        if suspects and not self._begun.is_set():
+            raise TellbackError(NONE_LIVES)
         return suspects, waiting
 
     def leave(self) -> None:
@@ -154,7 +153,8 @@ def _crew(size: int) -> Iterator[_Crew]:
 _worker: dict[str, Any] = {}
 
 
-def _begin_worker(parent: int, played: Any, stopping: Any) -> None:
+def _begin_worker(parent: int, played: Any, stopping: Any, begun: Any) -> None:
+    begun.set()
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _worker.update(played=played, stopping=stopping)
 

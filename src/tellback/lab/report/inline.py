@@ -20,13 +20,18 @@ def inline_svg(svg: str, prefix: str, label: str) -> Markup:
         What it shows, for those who cannot see it.
     """
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}\1"', svg)
-    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}\1)", svg)
-    svg = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}\1"', svg)
-    # Black is the colour of text, and white that of the page.
-    svg = svg.replace("#000000", "currentColor").replace("#ffffff", "none")
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    # Within tags only: what is written between them stays as it is.
+    svg = re.sub(r"<[^>]+>", lambda tag: _adapted(tag[0], prefix), svg)
     # As wide as the page allows.
     svg = re.sub(r'(<svg [^>]*?)height="[^"]*" ', r"\1", svg, count=1)
     svg = re.sub(r'(<svg [^>]*?)width="[^"]*" ', r"\1", svg, count=1)
     return Markup(svg.replace("<svg ", f'<svg role="img" aria-label="{text(label)}" ', 1))
+
+
+def _adapted(tag: str, prefix: str) -> str:
+    tag = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}\1"', tag)
+    tag = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}\1)", tag)
+    tag = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}\1"', tag)
+    # Black is the colour of text, and white that of the page.
+    return tag.replace("#000000", "currentColor").replace("#ffffff", "none")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import chain, count
 
 from tellback import __version__
 from tellback.lab.charts import Chart
@@ -20,6 +21,7 @@ from tellback.lab.report.tables import (
 )
 from tellback.lab.results import Results
 
+LONGEST_SLUG = 80
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Nothing may be fetched from anywhere, whatever a name in a study may contain."""
 
@@ -141,4 +143,20 @@ def slug(name: str) -> str:
     >>> slug("|X| = 10, ties at random")
     'x-10-ties-at-random'
     """
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "study"
+    return re.sub(r"[^a-z0-9]+", "-", name.lower())[:LONGEST_SLUG].strip("-") or "study"
+
+
+def slugs(names: Sequence[str]) -> list[str]:
+    """Names for folders, numbered where two would be the same.
+
+    Examples
+    --------
+    >>> slugs(["few?", "few!", "many"])
+    ['few', 'few-2', 'many']
+    """
+    found: list[str] = []
+    for name in names:
+        first = slug(name)
+        numbered = (f"{first}-{i}" for i in count(2))
+        found.append(next(s for s in chain([first], numbered) if s not in found))
+    return found

@@ -11,7 +11,7 @@ from tellback.errors import SettingError
 from tellback.files import written_whole
 from tellback.lab.charts import CHARTS, draw_regret
 from tellback.lab.charts.chart import has_intervals
-from tellback.lab.report.page import Drawn, Section, page, slug
+from tellback.lab.report.page import Drawn, Section, page, slugs
 from tellback.lab.results import Results
 
 
@@ -26,8 +26,9 @@ def write_report(
         The files written, the page first.
     """
     drawn, files = [], []
-    for results in found:
-        place = folder / slug(results.study.name) if len(found) > 1 else folder
+    folders = [folder / name for name in slugs([one.study.name for one in found])]
+    for results, own in zip(found, folders, strict=True):
+        place = own if len(found) > 1 else folder
         written = {chart: chart.write(results, place) for chart in CHARTS if chart.applies(results)}
         files += [path for paths in written.values() for path in paths]
         drawings = {chart: svg.read_text(encoding="utf-8") for chart, (_, svg) in written.items()}
