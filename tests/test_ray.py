@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -19,7 +20,14 @@ import pytest
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
 
 BIN = Path(sys.executable).parent
-ENVIRONMENT = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0", "COLUMNS": "200"}
+ENVIRONMENT = {
+    **os.environ,
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "COLUMNS": "200",
+    # Its own, whatever token or cluster the user of this machine has.
+    "RAY_AUTH_MODE": "token",
+    "RAY_AUTH_TOKEN": secrets.token_hex(32),
+}
 STUDY = """
 rounds = {rounds}
 reported = "0-{last}"
@@ -90,7 +98,7 @@ def ray_start(*words: str, folder: Path) -> None:
         [BIN / "ray", "start", "--num-cpus=1", "--disable-usage-stats", *words],
         capture_output=True,
         text=True,
-        env={**ENVIRONMENT, "PYTHONPATH": str(folder)},
+        env={**ENVIRONMENT, "PYTHONPATH": _path(folder)},
         timeout=120,
         check=False,
     )
@@ -123,8 +131,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
         shutil.rmtree(place, ignore_errors=True)
 
 
-def start(study: str, folder: Path, on: str, path: Path | None = None) -> subprocess.Popen[str]:
+def start(
+    study: str, folder: Path, on: str, path: Path | None = None, home: Path | None = None
+) -> subprocess.Popen[str]:
+    """Run a study; with a home of its own, as somebody who knows no token."""
     folder.mkdir(exist_ok=True)
+    environment = {**ENVIRONMENT, "PYTHONPATH": _path(path)}
+    if home is not None:
+        del environment["RAY_AUTH_MODE"], environment["RAY_AUTH_TOKEN"]
+        environment["HOME"] = str(home)
     (folder / "study.toml").write_text(study)
     return subprocess.Popen(
         [BIN / "tellback", "study", "run", "study.toml", "--on", on],
@@ -132,8 +147,13 @@ def start(study: str, folder: Path, on: str, path: Path | None = None) -> subpro
         stderr=subprocess.PIPE,
         text=True,
         cwd=folder,
-        env={**ENVIRONMENT, "PYTHONPATH": str(path or "")},
+        env=environment,
     )
+
+
+def _path(folder: Path | None) -> str:
+    """Where modules are looked for, a folder among it."""
+    return os.pathsep.join(filter(None, [str(folder or ""), os.environ.get("PYTHONPATH", "")]))
 
 
 def results_of(folder: Path) -> dict[str, bytes]:
@@ -182,10 +202,13 @@ def test_a_run_that_fails_on_a_cluster_is_reported_and_the_others_are_done(
 
 def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
     study = STUDY.format(rounds=200, last=1, more="")
-    process = start(study, tmp_path, "ray")
+    home = tmp_path / "home"
+    home.mkdir()
+    process = start(study, tmp_path, "ray", home=home)
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
     assert len(results_of(tmp_path)) == 5  # four runs, and the table of all
+    assert not (home / ".ray").exists()  # no secret is left behind
 
 
 def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:

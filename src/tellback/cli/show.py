@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from tellback.lab import Results, Store, Study
+    from tellback.lab import Failure, Results, Store, Study
     from tellback.lab.report import Section
 
 
@@ -62,11 +62,22 @@ def conducted(
             out.print("Stopped. What is finished is kept; the same command goes on from there.")
             raise typer.Exit(130) from None
         except RunsFailedError as error:
-            for failure in error.failures:
-                out.rule(f"{failure.run.identity[:10]}: {escape(failure.run.agent.label())}")
-                out.print(failure.traceback, markup=False, highlight=False)
+            _print_failures(error.failures, out)
             out.print(f"{error} Above is what went wrong; the others are done.", markup=False)
             raise typer.Exit(1) from None
+
+
+def _print_failures(failures: Sequence[Failure], out: Any) -> None:
+    """Each kind of failure once, with the runs that ended so."""
+    runs_by_end: dict[str, list[Failure]] = {}
+    for failure in failures:
+        runs_by_end.setdefault(failure.traceback, []).append(failure)
+    for traceback, alike in runs_by_end.items():
+        first = alike[0].run
+        more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+        where = f"{first.identity[:10]}, {first.agent.label()}, seed {first.seed}{more}"
+        out.rule(escape(where))
+        out.print(traceback, markup=False, highlight=False)
 
 
 @contextmanager

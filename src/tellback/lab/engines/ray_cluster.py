@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -93,14 +94,17 @@ def _knock(address: str) -> None:
 @contextmanager
 def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
     """Ray, connected to a cluster until this ends; one that was started here ends with it."""
+    address = address or os.environ.get("RAY_ADDRESS")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no call to any other host
+    if address is None and "RAY_AUTH_MODE" not in os.environ:
+        # Nobody else may use it; and Ray would leave a token in the user's home.
+        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
     ray = from_extra("ray", "ray", "A Ray cluster")
     options: dict[str, Any] = {
         "log_to_driver": False,
         "logging_level": logging.ERROR,
         "runtime_env": {"env_vars": SINGLE_THREAD},
     }
-    address = address or os.environ.get("RAY_ADDRESS")
     if address is None:
         options |= {"num_cpus": workers, "include_dashboard": False}
         options |= {"_node_ip_address": "127.0.0.1"}
