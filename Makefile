@@ -9,7 +9,7 @@ paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it 
 	$(BIN)/tellback paper
 
 test: lint  ## linters, types, layers, documentation and all tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/test  ## style, types and the layers of the architecture
 	$(BIN)/ruff check .

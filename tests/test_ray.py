@@ -17,8 +17,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
-
 BIN = Path(sys.executable).parent
 ENVIRONMENT = {
     **os.environ,

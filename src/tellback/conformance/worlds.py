@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import cached_property, partial
 from typing import Any
 
-from scipy.stats import binomtest
-
 from tellback.agents import Uniform
 from tellback.conformance.report import Check
 from tellback.conformance.simulated import sample_tasks, simulated
@@ -128,6 +126,8 @@ class _WorldTrial:
 
     def teacher_is_true(self) -> str:
         """Compare how often the teacher says x with P(x | y, s), by an exact binomial test."""
+        from scipy.stats import binomtest  # slow to import, and most commands do without
+
         task = self._tasks[0]
         response, stream = _some_response(task), Stream(3, "teacher")
         told = [

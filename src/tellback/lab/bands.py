@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import stdtr, stdtrit
 
 from tellback.arrays import Array
 from tellback.errors import SettingError
@@ -99,6 +97,9 @@ def _unit(curves: Array) -> Array:
 
 def _quantile(unit: Array, alpha: float) -> float:
     """What the largest Student statistic of the path exceeds with probability alpha at most."""
+    from scipy.optimize import brentq  # slow to import, and workers do without
+    from scipy.special import stdtr, stdtrit
+
     freedom, points = len(unit) - 1, unit.shape[1]
     crossings = path_length(unit) / (2 * np.pi)
 

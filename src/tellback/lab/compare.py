@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from tellback.arrays import Array
 from tellback.errors import SettingError
@@ -101,6 +100,8 @@ def error_rate(level: float) -> float:
 
 
 def _quantile(n: int, level: float) -> float:
+    from scipy.special import stdtrit  # slow to import, and workers do without
+
     return float(stdtrit(n - 1, 1 - error_rate(level) / 2))
 
 
