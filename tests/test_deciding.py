@@ -123,7 +123,7 @@ CASES = [
     a_study(decide=Decide(("one", "third"), at_most=17, batch=5)),
     a_study(everywhere=True, decide=Decide(("one", "other"), at_most=40, batch=3)),
     a_study(agents=ALIKE, decide=Decide(("one", "other"), at_most=17, batch=5)),
-    a_study(agents=ALIKE, reported=(0,), decide=Decide(("one", "other"), at_most=2, batch=9)),
+    a_study(agents=ALIKE, reported=(0,), decide=Decide(("one", "other"), at_most=10, batch=20)),
     a_study(reported=tuple(range(20, 36)), tuning=(36, 38), decide=Decide(("one", "other"), 40)),
     a_study(reported=tuple(range(20, 36)), rounds=100),
 ]
@@ -197,10 +197,10 @@ def test_a_stop_after_any_run_changes_nothing_of_what_follows(
         everywhere=everywhere,
         rounds=20,
         tuning=(4, 5),
-        decide=Decide(("one", "other"), at_most=9, batch=3),
+        decide=Decide(("one", "other"), at_most=11, batch=3),
     )
     (whole,) = conduct([study], Store(tmp_path / "whole"), on=Inline())
-    assert len(whole.study.reported) == 9
+    assert len(whole.study.reported) == 11
     stopped = Store(tmp_path / "stopped")
     for done in range(1, len(whole.study)):
         with pytest.raises(KeyboardInterrupt):
@@ -255,7 +255,7 @@ def test_a_run_that_is_lost_is_missed_where_the_study_went(tmp_path: Path) -> No
     st.sets(st.integers(0, 60), min_size=1, max_size=8),
     st.sets(st.integers(0, 60), max_size=20),
     st.integers(1, 9),
-    st.integers(2, 40),
+    st.integers(10, 40),
 )
 def test_added_seeds_count_on_and_leave_out_those_of_tuning(
     reported: set[int], tuning: set[int], batch: int, more: int

@@ -117,7 +117,7 @@ def test_what_holds_alone_may_not_hold_together_with_all_other_pairs() -> None:
     by_name = {(pair.ours, pair.theirs): pair for pair in pairs}
     close = by_name["first", "second"]
     assert close.difference == alone.difference
-    assert close.verdict == "less"
+    assert close.verdict == "alone"
     assert close.joint is not None
     assert close.joint.verdict == "undecided"
     assert close.sentence.endswith(f"; {together}.")
@@ -152,8 +152,10 @@ def test_every_two_agents_are_compared_the_better_one_first(
         np.testing.assert_allclose((found.less, found.low, found.high), expected, atol=1e-9)
         expected = share_and_interval(ours, theirs, 1 - 0.05 / len(pairs))
         np.testing.assert_allclose((joint.less, joint.low, joint.high), expected, atol=1e-9)
-        assert pair.verdict == ("less" if found.low > 0 else "undecided")
-        begins = {"less": f"{pair.ours} has ", "undecided": f"Undecided between {pair.ours} and "}
+        sure = "less" if joint.low > 0 else "alone"
+        assert pair.verdict == (sure if found.low > 0 else "undecided")
+        wins = f"{pair.ours} has "
+        begins = {"less": wins, "alone": wins, "undecided": f"Undecided between {pair.ours} and "}
         assert pair.sentence.startswith(begins[pair.verdict])
     # A share does not depend on the unit of regret.
     scaled = results_of({name: [4 * value for value in values] for name, values in finals.items()})

@@ -111,7 +111,7 @@ def test_before_anything_was_run_status_says_so_and_reports_are_refused(tiny: Pa
     assert status.startswith("0")
     assert counts(status, "small") == (0, RUNS, 0, 0)
     for refused in (report, export):
-        assert refused.startswith("2")
+        assert refused.startswith("1")
         assert f"'small' is not finished: 0 of {RUNS} runs are done" in refused
         assert "tellback study run" in refused
         assert "Traceback" not in refused
@@ -121,8 +121,8 @@ def test_run_compares_and_writes_the_report(tiny: Path) -> None:
     said = (tiny / "run.txt").read_text()
     assert "small: 30 rounds, n = 3" in said
     assert re.search(r"LORIL .*random.*n = 3 paired seeds, tuned on other seeds", said)
-    assert "Written: results/tiny/report.html" in said
-    folder = tiny / "results" / "tiny"
+    assert "Written: results/studies/tiny/report.html" in said
+    folder = tiny / "results" / "studies" / "tiny"
     assert {"report.html", "regret.parquet", "regret.png", "tuning.svg"} <= {
         path.name for path in folder.iterdir()
     }
@@ -145,7 +145,7 @@ def test_status_counts_and_lists_what_is_done(tiny: Path) -> None:
 
 def test_report_computes_nothing(tiny: Path) -> None:
     before = run_files(tiny)
-    page = tiny / "results" / "tiny" / "report.html"
+    page = tiny / "results" / "studies" / "tiny" / "report.html"
     written = page.read_bytes()
     page.unlink()
     report = tellback_here("study", "report", "tiny.toml", cwd=tiny)
@@ -162,7 +162,9 @@ def test_export_writes_the_same_as_csv_and_as_parquet(tiny: Path) -> None:
         assert f"Written: {words[0]}" in export.stdout
     table = polars.read_parquet(tiny / "t.parquet")
     assert_frame_equal(polars.read_csv(tiny / "t.csv", schema=table.schema), table)
-    assert_frame_equal(polars.read_parquet(tiny / "results" / "tiny" / "regret.parquet"), table)
+    assert_frame_equal(
+        polars.read_parquet(tiny / "results" / "studies" / "tiny" / "regret.parquet"), table
+    )
     assert table.height == 30 * RUNS
     finals = polars.read_csv(tiny / "f.csv")
     last = table.filter(polars.col("t") == 30).drop("t")
@@ -182,7 +184,7 @@ def test_a_damaged_file_is_named_and_computed_again(tiny: Path) -> None:
         assert done < RUNS
         assert (failed, damaged) == (0, 1)
         report = tellback_here("study", "report", "tiny.toml", cwd=tiny)
-        assert report.returncode == 2
+        assert report.returncode == 1
         assert "is not finished" in report.stderr
         run = tellback("study", "run", "tiny.toml", "--workers", "1", cwd=tiny)
         assert run.returncode == 0, run.stderr
@@ -211,16 +213,19 @@ class Bad(Greedy):
 """
 
 
-def test_a_run_that_fails_is_shown_and_kept_in_mind_until_it_succeeds(tmp_path: Path) -> None:
+def test_a_run_that_fails_is_shown_and_kept_in_mind_until_its_agent_is_mended(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "failing.toml").write_text(FAILING)
     (tmp_path / "mine.py").write_text(MODULE.format(body="raise RuntimeError('out of [order]')"))
     words = ["study", "run", "failing.toml", "--workers", "1"]
     run = tellback(*words, cwd=tmp_path)
     assert run.returncode == 1
-    assert run.stderr.count("Traceback (most recent call last)") == 2
+    assert run.stderr.count("Traceback (most recent call last)") == 1
+    assert "and 1 more" in run.stderr
     assert "RuntimeError: out of [order]" in run.stderr
     assert "2 runs failed" in run.stderr
-    assert not (tmp_path / "results" / "failing").exists()
+    assert not (tmp_path / "results" / "studies").exists()
     status = tellback("study", "status", "failing.toml", "--runs", cwd=tmp_path)
     assert status.returncode == 0
     assert counts(status.stdout, "small") == (2, 4, 2, 0)
@@ -233,7 +238,10 @@ def test_a_run_that_fails_is_shown_and_kept_in_mind_until_it_succeeds(tmp_path: 
     run = tellback(*words, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert "bad [one]" in run.stdout
-    assert {path.suffix for path in run_files(tmp_path)} == {".parquet", ".json"}
+    # The agent is another one now: what failed is still known, but no part of this study.
+    assert {path.suffix for path in run_files(tmp_path)} == {".parquet", ".json", ".failed"}
+    status = tellback("study", "status", "failing.toml", cwd=tmp_path)
+    assert counts(status.stdout, "small") == (4, 4, 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -431,13 +431,13 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ),
     (
         "rounds = 50",
-        "rounds = 50\ndecide = { between = ['LORIL'], at_most = 9 } #!",
+        "rounds = 50\ndecide = { between = ['LORIL'], at_most = 19 } #!",
         ["between must name two agents"],
     ),
     (
         "rounds = 50",
-        "rounds = 50\ndecide = { between = ['LORIL', 'random'], at_most = 1 } #!",
-        ["at_most must be at least 2, not 1"],
+        "rounds = 50\ndecide = { between = ['LORIL', 'random'], at_most = 9 } #!",
+        ["at_most must be at least 10, not 9"],
     ),
     ("grid.k = [0.1, 1.0]", "grid.k = = 3 #!", ["not valid TOML"]),
     ("grid.k = [0.1, 1.0]", 'kind = "greedy" #!', ["not valid TOML"]),
@@ -512,13 +512,13 @@ def test_what_a_study_lacks_is_named(key: str) -> None:
         ("rounds = 50", "rounds = 50\ntuning_runs = 8", "needs 4 tuning seeds"),
         (
             "rounds = 50",
-            "rounds = 50\ndecide = { between = ['LORIL', 'greedy'], at_most = 9 }",
+            "rounds = 50\ndecide = { between = ['LORIL', 'greedy'], at_most = 19 }",
             "no agent in study 'small' named 'greedy'.*Known: LORIL, random",
         ),
         (
-            "rounds = 50",
-            "rounds = 50\ndecide = { between = ['LORIL', 'random'], at_most = 2 }",
-            "begins with 3 reported seeds",
+            "reported = [0, 1, 2]",
+            "reported = '0-8, 20-24'\ndecide = { between = ['LORIL', 'random'], at_most = 12 }",
+            "begins with 14 reported seeds",
         ),
         ("[agents.random]", "[agents.twin]\nkind = 'loril'\n[agents.random]", "twice"),
     ],
@@ -691,7 +691,7 @@ FIELDS: list[tuple[str, str, list[str]]] = [
     ("rounds = 50", "rounds = 50\ntuning_runs = 3 #!", ["settings of LORIL"]),
     (
         "rounds = 50",
-        "rounds = 50\ndecide = { between = ['LORIL', 'greedy'], at_most = 9 } #!",
+        "rounds = 50\ndecide = { between = ['LORIL', 'greedy'], at_most = 19 } #!",
         ["named 'greedy'"],
     ),
     ("responses = 5", "temperature = -1 #!\nrank = 0", ["temperature must be"]),

@@ -7,9 +7,14 @@ values, so that nonsense is refused before any work starts.
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 from tellback.errors import SettingError, unknown_name
@@ -60,6 +65,8 @@ class Spec:
     def to_data(self) -> Data:
         """The spec as plain data: its kind, its version and every setting."""
         data: Data = {"kind": self.kind, "version": self.version}
+        if source := _foreign_source(type(self).__mro__):
+            data["source"] = source
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, Spec):
@@ -147,7 +154,7 @@ def spec_from_data(base: type[AnySpec], data: Any) -> AnySpec:
         )
     values = {}
     for name, value in data.items():
-        if name in ("kind", "version"):
+        if name in ("kind", "version", "source"):
             continue
         if name not in spec.settings():
             raise unknown_name(f"setting of {spec.kind} named", name, spec.settings())
@@ -155,6 +162,33 @@ def spec_from_data(base: type[AnySpec], data: Any) -> AnySpec:
             value = spec_from_data(_base_of_role(value), value)
         values[name] = tuple(value) if isinstance(value, list) else value
     return spec(**values)
+
+
+@cache
+def _foreign_source(ancestry: tuple[type, ...]) -> str | None:
+    """Where a spec from outside this package is defined, and a digest of that source.
+
+    The version of a spec says when its results change; whoever tries out an agent of their
+    own will not raise it with every edit. Modules that theirs imports are not looked at.
+    """
+    known = ("tellback", "builtins")
+    classes = [one for one in ancestry if one.__module__.split(".")[0] not in known]
+    if not classes:
+        return None
+    digest = hashlib.sha256()
+    for one in classes:
+        digest.update(_source_of(one))
+    return f"{ancestry[0].__module__}:{ancestry[0].__qualname__} {digest.hexdigest()[:16]}"
+
+
+def _source_of(defined: type) -> bytes:
+    """The file that defines a class; of one typed in a notebook, what was typed."""
+    with suppress(OSError, TypeError):
+        if file := inspect.getsourcefile(defined):
+            return Path(file).read_bytes()
+    with suppress(OSError, TypeError):
+        return inspect.getsource(defined).encode()
+    return b""
 
 
 def _base_of_role(data: Mapping[str, Any]) -> type[Spec]:

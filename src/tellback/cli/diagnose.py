@@ -17,6 +17,10 @@ def diagnose(
         typer.Argument(help="The first characters of a run's identity, or its file."),
     ],
     results: ResultsFolder = RESULTS,
+    modules: Annotated[
+        list[str] | None,
+        typer.Option("--import", help="A module that defines an agent or a world of your own."),
+    ] = None,
     table: Annotated[
         Path | None, typer.Option(help="Also write the readings of every round, .csv or .parquet.")
     ] = None,
@@ -26,13 +30,21 @@ def diagnose(
     Plays the run again, with instruments: calibration, the likelihood gap, misspecification,
     exploration, ties. 'tellback study status FILE --runs' lists runs with their identities.
     """
+    import numpy as np
+
+    from tellback.conformance.imported import imported_module
     from tellback.lab import Store
+    from tellback.lab.curve import curve_rounds
     from tellback.lab.diagnose import diagnose as look_into
     from tellback.lab.report import write_table
 
-    spec = Store(results / "runs").named(run)
+    for module in modules or ():
+        imported_module(module)
+    store = Store(results / "runs")
+    spec = store.named(run)
     played = 0
     with progress(console(stderr=True)) as show:
+        spec.world.prepare(show)
 
         def count(rounds: int) -> None:
             nonlocal played
@@ -44,6 +56,13 @@ def diagnose(
         f"{spec.agent.label()} in {spec.world.brief()}, {spec.rounds:,} rounds, seed {spec.seed}"
     )
     out = console()
+    regret = np.cumsum(found.readings.regrets)[curve_rounds(spec.rounds) - 1]
+    if not np.array_equal(regret, store.curve(spec)):
+        out.print(
+            "What was played now is not, to the bit, the run that is kept: it was computed on "
+            "another kind of machine, or by other code.\n",
+            soft_wrap=True,
+        )
     out.print(f"{about}\n", markup=False, highlight=False, soft_wrap=True)
     out.print(str(found), markup=False, highlight=False, soft_wrap=True)
     if table is not None:

@@ -117,7 +117,9 @@ def _reported(
     from tellback.lab.report import write_report
     from tellback.paper.claims import claim, claims_section
 
-    found = conducted(plan.studies, Store(results / "runs"), on, workers)
+    found, complete = conducted(plan.studies, Store(results / "runs"), on, workers)
+    if not complete:  # what the paper claims is of all of it
+        raise typer.Exit(1)
     print_results(found)
     claims = [claim(one, claimed) for one in found if "LORIL" in one.study.agents]
     print_written(write_report(plan.title, found, folder, [claims_section(claims)]))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tellback.cli.options import RESULTS, On, ResultsFolder, Workers
 from tellback.cli.show import conducted, console, print_results, print_written
+
+if TYPE_CHECKING:
+    from tellback.roles import AgentSpec
 
 
 def run(
@@ -54,16 +58,20 @@ def run(
     whole("rounds", rounds)
     whole("seeds", seeds)
     spec, agents = specs_with_settings(world, agent or ["loril", "greedy"], settings or [])
-    named = {_name(one.kind, one.label(), [a.kind for a in agents]): (one,) for one in agents}
+    named = dict(zip(_names(agents), ((one,) for one in agents), strict=True))
     study = Study(spec.brief(), spec, named, rounds, (), tuple(range(seeds)))
     if figure is not None:
         demand_writable(figure.parent)
-    found = conducted([study], Store(results / "runs"), on, workers)
+    found, complete = conducted([study], Store(results / "runs"), on, workers)
+    if not complete:
+        raise typer.Exit(1)
     print_results(found)
     worst = max(study.runs(), key=lambda one: float(found[0].final(one.agent, [one.seed])[0]))
+    own = {name.split(":")[0] for name in [world, *(agent or [])] if ":" in name}
+    imports = "".join(f" --import {module}" for module in sorted(own))
     console().print(
-        f"Does a curve look wrong? tellback diagnose {worst.identity[:10]} looks into the run "
-        f"with the most regret ({worst.agent.kind}, seed {worst.seed}).",
+        f"Does a curve look wrong? tellback diagnose {worst.identity[:10]}{imports} looks into "
+        f"the run with the most regret ({worst.agent.kind}, seed {worst.seed}).",
         highlight=False,
         soft_wrap=True,
     )
@@ -75,7 +83,11 @@ def run(
     print_written(draw_regret(found, f"{spec.label()}: n = {seeds} seeds", figure))
 
 
-def _name(kind: str, label: str, kinds: list[str]) -> str:
-    """What an agent is called: its kind, unless that would not tell it apart."""
-    names = {"uniform": "random", "loril": "LORIL"}
-    return names.get(kind, kind) if kinds.count(kind) == 1 else label
+def _names(agents: Sequence[AgentSpec]) -> list[str]:
+    """What agents are called: their kinds, or all about them where that tells too little."""
+    usual = {"uniform": "random", "loril": "LORIL"}
+    short = [usual.get(agent.kind, agent.kind) for agent in agents]
+    return [
+        name if short.count(name) == 1 else agent.label()
+        for name, agent in zip(short, agents, strict=True)
+    ]

@@ -30,8 +30,15 @@ def escape(text: str) -> str:
 
 def conducted(
     studies: Sequence[Study], store: Store, on: str, workers: int | None
-) -> list[Results]:
-    """Run studies, showing progress in rounds; end with 1 if a run failed."""
+) -> tuple[list[Results], bool]:
+    """Run studies, showing progress in rounds.
+
+    Returns
+    -------
+    tuple
+        The results of the studies that are complete, and whether all are: if a run failed, the
+        command shall end with 1.
+    """
     from tellback.lab import RunsFailedError, Watcher, conduct
     from tellback.lab.engines import engine_named
 
@@ -41,6 +48,12 @@ def conducted(
 
         class Shown(Watcher):
             runs = rounds = done = 0
+            told = False
+
+            def found(self, runs: int, of: int) -> None:
+                if runs and not self.told:
+                    out.print(f"{runs:,} of {of:,} runs were done before, in {store.folder}.")
+                self.told = True
 
             def begin(self, runs: int, rounds: int) -> None:
                 self.runs, self.rounds, self.done = runs, rounds, 0
@@ -57,14 +70,14 @@ def conducted(
                 out.print(text, markup=False, soft_wrap=True)
 
         try:
-            return conduct(studies, store, on=engine, watch=Shown())
+            return conduct(studies, store, on=engine, watch=Shown()), True
         except KeyboardInterrupt:
             out.print("Stopped. What is finished is kept; the same command goes on from there.")
             raise typer.Exit(130) from None
         except RunsFailedError as error:
             _print_failures(error.failures, out)
             out.print(f"{error} Above is what went wrong; the others are done.", markup=False)
-            raise typer.Exit(1) from None
+            return error.complete, False
 
 
 def _print_failures(failures: Sequence[Failure], out: Any) -> None:
@@ -93,7 +106,7 @@ def progress(out: Any) -> Iterator[Callable[[str, int, int], None]]:
             def draw(what: str, done: int, total: int) -> None:
                 if what not in tasks:
                     tasks[what] = bars.add_task(what, total=total)
-                bars.update(tasks[what], completed=done)
+                bars.update(tasks[what], completed=done, total=total)
 
             yield draw
         return
@@ -111,21 +124,17 @@ def print_results(found: Sequence[Results]) -> None:
     """The regret of every agent, and every two of them compared."""
     from rich.table import Table
 
-    from tellback.lab import mean_regret
-
     out = console()
     for results in found:
         n = len(results.study.reported)
         table = Table("agent", "setting", "final regret [95% interval]")
         table.title = escape(f"{results.study.name}: {results.study.rounds:,} rounds, n = {n}")
         for name in results.study.agents:
-            agent = results.tuned(name)
-            final = results.final(agent)
-            mean = str(mean_regret(final)) if n > 1 else f"{final[0]:.4g} (one run: no interval)"
-            table.add_row(escape(name), escape(agent.label()), escape(mean))
+            setting = results.tuned(name).label()
+            table.add_row(escape(name), escape(setting), escape(results.stated(name)))
         out.print(table)
         for pair in results.pairs():
-            out.print(f"  {pair.sentence}", markup=False, highlight=False)
+            out.print(f"  {pair.sentence}", markup=False, highlight=False, soft_wrap=True)
         out.print()
 
 

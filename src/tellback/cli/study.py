@@ -21,21 +21,32 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
+To = Annotated[
+    Path | None,
+    typer.Option(
+        help="The folder of the report.", show_default="studies/NAME in the results folder"
+    ),
+]
 File = Annotated[Path, typer.Argument(metavar="FILE.toml", help="The studies; see examples/.")]
 
 
 @app.command()
 def run(
-    file: File, results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here"
+    file: File,
+    results: ResultsFolder = RESULTS,
+    to: To = None,
+    workers: Workers = None,
+    on: On = "here",
 ) -> None:
     """Run what is not done yet, compare, and write the report.
 
     Ctrl-C, or worse, loses nothing that was finished: the same command goes on from there.
     """
     plan, store = _read(file, results)
-    found = conducted(plan.studies, store, on, workers)
-    print_results(found)
-    _report(plan, found, results / file.stem)
+    found, complete = conducted(plan.studies, store, on, workers)
+    _report(plan, found, to or _folder(results, file))
+    if not complete:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -87,12 +98,16 @@ def status(
 
 
 @app.command()
-def report(file: File, results: ResultsFolder = RESULTS) -> None:
-    """Compare and write the report of a study that is done; nothing is computed."""
+def report(file: File, results: ResultsFolder = RESULTS, to: To = None) -> None:
+    """Compare and write the report of what is done; nothing is computed.
+
+    Studies of the file that are not finished are named and left out, and the exit code is 1.
+    """
     plan, store = _read(file, results)
-    found = _finished(plan, store)
-    print_results(found)
-    _report(plan, found, results / file.stem)
+    found, complete = _finished(plan, store)
+    _report(plan, found, to or _folder(results, file))
+    if not complete:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -104,7 +119,7 @@ def export(
     ] = "curves",
     results: ResultsFolder = RESULTS,
 ) -> None:
-    """Write the results of a study that is done as one table, CSV or Parquet."""
+    """Write the results of what is done as one table, CSV or Parquet."""
     import polars
 
     from tellback.errors import one_of
@@ -112,9 +127,12 @@ def export(
 
     one_of("what", what, ["curves", "finals"])
     plan, store = _read(file, results)
-    found = _finished(plan, store)
+    found, complete = _finished(plan, store)
     tables = [one.table() if what == "curves" else one.finals() for one in found]
-    print_written([write_table(polars.concat(tables), to)])
+    if tables:
+        print_written([write_table(polars.concat(tables), to)])
+    if not complete:
+        raise typer.Exit(1)
 
 
 def _read(file: Path, results: Path) -> tuple[Plan, Store]:
@@ -124,13 +142,28 @@ def _read(file: Path, results: Path) -> tuple[Plan, Store]:
     return read_plan(file), Store(results / "runs")
 
 
-def _finished(plan: Plan, store: Store) -> list[Results]:
+def _finished(plan: Plan, store: Store) -> tuple[list[Results], bool]:
+    """The results of the studies that are done, and whether all are; the others are named."""
+    from tellback.errors import TellbackError
     from tellback.lab.status import finished
 
-    return [finished(study, store) for study in plan.studies]
+    found = []
+    for study in plan.studies:
+        try:
+            found.append(finished(study, store))
+        except TellbackError as error:
+            console(stderr=True).print(str(error), markup=False, soft_wrap=True)
+    return found, len(found) == len(plan.studies)
+
+
+def _folder(results: Path, file: Path) -> Path:
+    """Where the report of a file goes by default: not where runs or other reports are."""
+    return results / "studies" / file.stem
 
 
 def _report(plan: Plan, found: list[Results], folder: Path) -> None:
     from tellback.lab.report import write_report
 
-    print_written(write_report(plan.title, found, folder))
+    if found:
+        print_results(found)
+        print_written(write_report(plan.title, found, folder))

@@ -13,9 +13,7 @@ SLACK = 1e-6  # by less than this, rounding may let regret fall
 LARGEST = 300.0  # an exponent; a band that reaches e^300 times the mean says all it can
 
 
-def simultaneous_band(
-    curves: Array, level: float = LEVEL, *, cumulative: bool = True
-) -> tuple[Array, Array, Array]:
+def simultaneous_band(curves: Array, level: float = LEVEL) -> tuple[Array, Array, Array]:
     """The mean of regret curves, and a band that holds the true mean at all points at once.
 
     At a point with mean m and standard deviation s over n curves, the band reaches from
@@ -55,8 +53,6 @@ def simultaneous_band(
         Cumulative regret over the rounds, a row a seed, two rows or more.
     level : float
         The probability with which the band shall hold the whole curve.
-    cumulative : bool
-        Whether the curves cannot fall; otherwise they may, as regret a round does.
 
     Returns
     -------
@@ -67,7 +63,7 @@ def simultaneous_band(
     if curves.ndim != 2 or len(curves) < 2:
         raise SettingError(f"A band needs at least two curves, not shape {curves.shape}.")
     mean, spread = curves.mean(axis=0), curves.std(axis=0, ddof=1)
-    if cumulative and (np.diff(mean, prepend=0.0) < -SLACK).any():
+    if (np.diff(mean, prepend=0.0) < -SLACK).any():
         raise SettingError("Cumulative regret starts at zero or above, and never falls.")
     wide = (spread > 0) & (mean > 0)
     if not wide.any():
@@ -76,9 +72,8 @@ def simultaneous_band(
     exponent = np.zeros_like(mean)
     exponent[wide] = q * spread[wide] / (mean[wide] * np.sqrt(len(curves)))
     factor = np.exp(np.minimum(exponent, LARGEST))
-    low, high = mean / factor, mean * factor
-    if cumulative:
-        low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
+    low = np.maximum.accumulate(mean / factor)
+    high = np.minimum.accumulate((mean * factor)[::-1])[::-1]
     return mean, low, high
 
 

@@ -21,15 +21,16 @@ class RunsFailedError(TellbackError):
     ----------
     failures : list of Failure
         The runs with their tracebacks.
+    complete : list of Results
+        The results of the studies in which none failed.
     """
 
-    def __init__(self, failures: list[Failure]) -> None:
-        first = failures[0]
-        super().__init__(
-            f"{len(failures)} runs failed, {first.run.agent.label()} on seed {first.run.seed} "
-            "among them."
-        )
+    def __init__(self, failures: list[Failure], complete: list[Results]) -> None:
+        first = failures[0].run
+        count = "One run" if len(failures) == 1 else f"{len(failures)} runs"
+        super().__init__(f"{count} failed, {first.agent.label()} on seed {first.seed} among them.")
         self.failures = failures
+        self.complete = complete
 
 
 def conduct(
@@ -55,35 +56,45 @@ def conduct(
         After all other runs were tried, if some failed.
     """
     watch = watch or Watcher()
-    found = _conducted(studies, store, on, watch)
-    while not all(results.settled for results in found):
-        studies = [one.study if one.settled else one.study.with_more_seeds() for one in found]
-        found = _conducted(studies, store, on, watch)
-    return found
+    failures: list[Failure] = []
+    done: dict[int, Results] = {}
+    going = dict(enumerate(studies))
+    while going:
+        found, failed = _conducted(list(going.values()), store, on, watch)
+        failures += failed
+        results = {i: one for i, one in zip(going, found, strict=True) if one is not None}
+        done |= {i: one for i, one in results.items() if one.settled}
+        going = {i: one.study.with_more_seeds() for i, one in results.items() if i not in done}
+        if going:  # those that are done are part of what is to be done, too
+            going |= {i: one.study for i, one in done.items()}
+    ordered = [done[i] for i in sorted(done)]
+    if failures:
+        raise RunsFailedError(failures, ordered)
+    return ordered
 
 
 def _conducted(
     studies: Sequence[Study], store: Store, on: Engine | None, watch: Watcher
-) -> list[Results]:
-    """Both passes: what can be done at once, and what waits for the choice of settings."""
+) -> tuple[list[Results | None], list[Failure]]:
+    """Both passes: what can be done at once, and what waits for the choice of settings.
+
+    Returns
+    -------
+    tuple
+        The results of each study, None where a run failed, and the failures.
+    """
     planned = {run for study in studies for run in study.planned()}  # some are in two studies
     watch.begin(len(planned), _rounds(planned))
-
-    def run_all(runs: Iterable[RunSpec]) -> None:
-        failures = execute(runs, store, on=on, watch=watch)
-        if failures:
-            raise RunsFailedError(failures)
-
-    at_once = {run for study in studies for run in study.runs()}
-    run_all(run for study in studies for run in study.runs())
-    found = [Results(study, store) for study in studies]
+    at_once = dict.fromkeys(run for study in studies for run in study.runs())
+    failures = execute(at_once, store, on=on, watch=watch)
+    found = [Results(study, store, partial=True) for study in studies]
     chosen = dict.fromkeys(run for results in found for run in results.chosen_runs())
     waited = [run for run in chosen if run not in at_once]
     if len(at_once) + len(waited) != len(planned):  # two studies have chosen the same, or not
         watch.begin(len(at_once) + len(waited), _rounds([*at_once, *waited]))
         watch.played(_rounds(at_once))
-    run_all(waited)
-    return [results.complete() for results in found]
+    failures += execute(waited, store, on=on, watch=watch)
+    return [one.complete() if one.is_whole() else None for one in found], failures
 
 
 def _rounds(runs: Iterable[RunSpec]) -> int:

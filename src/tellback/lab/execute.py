@@ -72,6 +72,7 @@ def _not_done(runs: Iterable[RunSpec], store: Store, watch: Watcher) -> list[Run
     shelf = store.shelf(wanted)
     for run in shelf.damaged:
         watch.note(f"{store.path(run)} is damaged and will be computed again.")
+    watch.found(len(shelf.curves), len(wanted))
     watch.played(sum(run.rounds for run in shelf.curves))
     return [run for run in wanted if run not in shelf.curves]
 

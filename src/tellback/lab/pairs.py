@@ -41,8 +41,15 @@ class Pair:
 
     @property
     def verdict(self) -> str:
-        """'less', 'undecided', or 'unknown' where there is no interval."""
-        return "unknown" if self.difference is None else self.difference.verdict
+        """'less', 'alone', 'undecided', or 'unknown' where there is no interval.
+
+        'alone' is less regret by this comparison, but not when all pairs are judged together.
+        """
+        if self.difference is None or self.joint is None:
+            return "unknown"
+        if self.difference.verdict == "less" and self.joint.verdict != "less":
+            return "alone"
+        return self.difference.verdict
 
     @property
     def sentence(self) -> str:
@@ -62,7 +69,7 @@ class Pair:
                 f"Undecided between {self.ours} and {self.theirs}: {self.ours} came out with "
                 f"{found.less:.1%} less regret {tail}."
             )
-        alone = "" if self.joint is not None and self.joint.verdict == "less" else ALONE
+        alone = ALONE if self.verdict == "alone" else ""
         return f"{self.ours} has {found.less:.1%} less regret than {self.theirs} {tail}{alone}."
 
 
@@ -74,8 +81,7 @@ def all_pairs(results: Results) -> list[Pair]:
     study = results.study
     n = len(study.reported)
     finals = {name: results.final(results.tuned(name)) for name in study.agents}
-    ranked = sorted(finals, key=lambda name: float(finals[name].mean()))
-    names = list(combinations(ranked, 2))
+    names = list(combinations(results.ranked(), 2))
     joint_level = 1 - (1 - LEVEL) / max(1, len(names))
     found = []
     for ours, theirs in names:
@@ -91,3 +97,12 @@ def all_pairs(results: Results) -> list[Pair]:
             Pair(ours, theirs, n, difference, joint, tuned, running=study.decide is not None)
         )
     return found
+
+
+def headline(results: Results) -> Pair | None:
+    """The pair that was asked for, or else the two with the least regret."""
+    pairs = results.pairs()
+    decide = results.study.decide
+    if decide is not None:
+        return next(pair for pair in pairs if {pair.ours, pair.theirs} == set(decide.between))
+    return pairs[0] if pairs else None

@@ -11,7 +11,7 @@ import polars
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
 from tellback.extras import from_extra
-from tellback.lab.compare import LEVEL, Difference, less_regret
+from tellback.lab.compare import LEVEL, Difference, less_regret, mean_regret
 from tellback.lab.curve import curve_rounds
 from tellback.lab.sequential import running_less_regret
 from tellback.lab.store import Store
@@ -60,7 +60,21 @@ class Results:
 
     def chosen_runs(self) -> list[RunSpec]:
         """The runs of the study that had to wait for the choice of settings."""
-        return list(self.study.chosen_runs({name: self.tuned(name) for name in self.study.agents}))
+        names = [name for name in self.study.agents if self._can_choose(name)]
+        return list(self.study.chosen_runs({name: self.tuned(name) for name in names}))
+
+    def _can_choose(self, name: str) -> bool:
+        """Whether what a choice of settings needs is there; it always is unless partial."""
+        grid, seeds = self.study.agents[name], self.study.tuning_seeds(name)
+        return not self._partial or all((a, s) in self._curves for a in grid for s in seeds)
+
+    def is_whole(self) -> bool:
+        """Whether no run of the study is missing."""
+        if not all(map(self._can_choose, self.study.agents)):
+            return False
+        known = {**self._curves, **self._read(self.chosen_runs())}
+        wanted = (*self.study.runs(), *self.chosen_runs())
+        return all((run.agent, run.seed) in known for run in wanted)
 
     def complete(self) -> Self:
         """Read the runs that had to wait, now that they are done."""
@@ -144,7 +158,20 @@ class Results:
         finals = [self.final(self.tuned(name)) for name in decide.between]
         if len(self.study.reported) < 2 or not all(final.mean() > 0 for final in finals):
             return False
-        return self.difference(*decide.between).verdict != "undecided"
+        # In the order in which the report compares them: the share is of the larger regret.
+        ours, theirs = (name for name in self.ranked() if name in decide.between)
+        return self.difference(ours, theirs).verdict != "undecided"
+
+    def ranked(self) -> list[str]:
+        """The agents, the one with the least mean regret on the reported seeds first."""
+        means = {name: float(self.final(self.tuned(name)).mean()) for name in self.study.agents}
+        return sorted(means, key=lambda name: means[name])
+
+    def stated(self, name: str) -> str:
+        """The mean final regret of an agent with its interval, in words."""
+        final = self.final(self.tuned(name))
+        several = len(final) > 1
+        return str(mean_regret(final)) if several else f"{final[0]:.4g} (one run: no interval)"
 
     def table(self) -> polars.DataFrame:
         """Every curve: a row for each agent, setting, seed and kept round."""

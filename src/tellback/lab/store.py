@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,8 +111,13 @@ class Store:
     def named(self, name: str) -> RunSpec:
         """The run whose identity begins so, or whose file this is."""
         identity = Path(name).name.split(".")[0]
+        if not re.fullmatch("[0-9a-f]{2,40}", identity):
+            raise TellbackError(
+                f"{name!r} is no run: give two characters or more of its identity, which are "
+                "digits and letters from a to f, or its file."
+            )
         folder = Path(name).parent if Path(name).exists() else self.folder / identity[:2]
-        found = sorted(folder.glob(f"{identity}*.json")) if identity else []
+        found = sorted(folder.glob(f"{identity}*.json"))
         if len(found) != 1:
             many = f"{len(found)} runs begin so" if found else f"there is none in {self.folder}"
             raise TellbackError(
@@ -125,7 +131,10 @@ class Store:
                 raise
             raise TellbackError(f"{found[0]} cannot be read: {error!r}.") from error
         if run.identity != found[0].stem:
-            raise TellbackError(f"{found[0]} describes another run than its name says.")
+            raise TellbackError(
+                f"{found[0]} is of another run than this code would play: the source of an agent "
+                "or a world of your own has changed since."
+            )
         return run
 
     def curve(self, run: RunSpec) -> Array:

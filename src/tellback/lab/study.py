@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count, islice
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
+from tellback.lab.sequential import MIN_PAIRS
 from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.roles import AgentSpec, WorldSpec
 from tellback.specs import Data, Spec, spec_from_data
@@ -72,7 +74,13 @@ class RunSpec:
     @cached_property
     def identity(self) -> str:
         """A name that no other configuration has."""
-        canonical = json.dumps(self.to_data(), sort_keys=True, separators=(",", ":"))
+        try:
+            canonical = json.dumps(self.to_data(), sort_keys=True, separators=(",", ":"))
+        except TypeError as error:
+            raise SettingError(
+                f"{self.agent!r} in {self.world!r} has a setting that is no plain data ({error}): "
+                "a live object has no identity by which its results could be kept."
+            ) from error
         return hashlib.sha256(canonical.encode()).hexdigest()[:40]
 
 
@@ -88,7 +96,7 @@ class Decide:
     between : pair of str
         The names of the two agents.
     at_most : int
-        The largest number of reported seeds.
+        The largest number of reported seeds; fewer than ten can decide nothing.
     batch : int
         How many seeds to add at a time.
     """
@@ -103,7 +111,7 @@ class Decide:
         if not isinstance(given, tuple | list) or len(given) != 2 or given[0] == given[1]:
             raise FieldError("between", f"between must name two agents, not {given!r}.")
         settle(self, "between", tuple(map(str, given)))
-        settle(self, "at_most", whole("at_most", self.at_most, at_least=2))
+        settle(self, "at_most", whole("at_most", self.at_most, at_least=MIN_PAIRS))
         settle(self, "batch", whole("batch", self.batch))
 
 
@@ -127,10 +135,11 @@ class Study:
         Whether every setting plays the reported seeds too, and not only the one chosen on
         the tuning seeds. It costs more, and changes nothing in the comparison.
     tuning_runs : int, optional
-        Give every agent this many tuning runs, shared out evenly among its settings, however
-        many it has: with 36, nine settings play 4 tuning seeds each and four settings 9. By
-        default every setting plays every tuning seed, as in the paper, so that the agent with
-        the largest grid is tuned with the most runs.
+        Give every agent that has settings to choose from this many tuning runs, shared out
+        evenly among them: with 36, nine settings play 4 tuning seeds each and four settings 9.
+        By default every setting plays every tuning seed, as in the paper, so that the agent
+        with the largest grid is tuned with the most runs. Agents with one setting play tuning
+        seeds too: the next best baseline can then be told without the reported ones.
     decide : Decide, optional
         Add reported seeds until a comparison is decided.
     """
@@ -150,6 +159,8 @@ class Study:
         for name, settings in self.agents.items():
             _demand_specs(name, settings, AgentSpec)
         settle = object.__setattr__
+        grids = {name: tuple(settings) for name, settings in self.agents.items()}
+        settle(self, "agents", MappingProxyType(grids))
         settle(self, "rounds", whole("rounds", self.rounds))
         for which in ("tuning", "reported"):
             seeds = tuple(_seed(which, seed) for seed in getattr(self, which))

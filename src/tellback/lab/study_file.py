@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -29,6 +30,7 @@ from tellback.worlds import WorldSpec
 
 STUDY_KEYS = ("name", "rounds", "tuning", "reported", "worlds", "agents")
 STUDY_OPTIONS = ("everywhere", "tuning_runs", "decide")
+MOST_SEEDS = 1_000_000
 SEEDS = 'a list of whole numbers, or words such as "1000-1009" or "0-9, 20"'
 
 AnySpec = TypeVar("AnySpec", bound=Spec)
@@ -173,6 +175,8 @@ class _Reader:
         if not isinstance(kind, str):
             where = table["kind"] if "kind" in table.value and table is given else given
             needs = f"{base.an().capitalize()} needs a kind"
+            for key in get_close_matches("kind", table.value, n=1) if kind is None else ():
+                self._refuse(table[key], f"{needs}. Did you mean 'kind' by {key!r}?")
             self._refuse(where, f"{needs}, such as kind = {_example(base)!r}.")
         where = table["kind"] if table is given else given
         spec: AnySpec = self._made(where, lambda: named_spec(base, kind))
@@ -185,7 +189,8 @@ class _Reader:
         known = spec.settings()
         for name, value in settings.items():
             if name not in known:
-                also = [*known, "kind", *(["grid"] if spec.role == AgentSpec.role else [])]
+                # With no table around them they are values of a grid, which has settings only.
+                also = known if whole is None else [*known, "kind", "grid"]
                 unknown = unknown_name(f"setting of {spec.kind} named", name, also)
                 self._refuse(value, str(unknown))
         values = {name: self._setting(name, value) for name, value in settings.items()}
@@ -225,6 +230,8 @@ class _Reader:
             if not all(spans):
                 self._refuse(given, f"{name} must be {SEEDS}, not {value!r}.")
             ends = [(int(span[1]), int(span[2] or span[1])) for span in spans if span]
+            if sum(high - low for low, high in ends) > MOST_SEEDS:
+                self._refuse(given, f"{name} must be at most {MOST_SEEDS:,} seeds.")
             if any(low > high for low, high in ends):
                 self._refuse(given, f"{name} must count upwards, not as in {value!r}.")
             return tuple(seed for low, high in ends for seed in range(low, high + 1))

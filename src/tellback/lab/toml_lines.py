@@ -30,7 +30,8 @@ class Lines:
             parsed = tomllib.loads(statement)
             if statement.startswith("["):
                 table = _header(parsed, arrays, statement.startswith("[["))
-                self._lines.setdefault(table, number)
+                for end in range(1, len(table) + 1):
+                    self._lines.setdefault(table[:end], number)
             else:
                 for path in _paths(parsed):
                     self._lines.setdefault((*table, *path), number)

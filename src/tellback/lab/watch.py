@@ -15,6 +15,9 @@ class Watcher:
     def played(self, rounds: int) -> None:
         """So many more rounds are done."""
 
+    def found(self, runs: int, of: int) -> None:
+        """So many of the runs were in the store already."""
+
     def preparing(self, what: str, done: int, total: int) -> None:
         """How much of a world's preparation is done, such as the training of an encoder."""
 

@@ -85,7 +85,10 @@ def _margin(results: Results) -> tuple[Difference, str]:
 
 
 def _paper_way(results: Results, at_a_time: int) -> str:
-    """The margin when settings and rival are chosen on the very seeds that are reported."""
+    """The margin when settings and rival are chosen on the very seeds they are judged by.
+
+    On the reported seeds, or on the tuning seeds where only chosen settings played the former.
+    """
     seeds = results.study.reported if results.study.everywhere else results.study.tuning
     size = min(at_a_time, len(seeds))
     groups = [seeds[i : i + size] for i in range(0, len(seeds) - size + 1, size)]

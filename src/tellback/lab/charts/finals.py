@@ -18,10 +18,9 @@ def draw_finals(figure: Any, results: Results) -> None:
     """A row an agent, the least regret on top."""
     axis = figure.subplots()
     colour_of = colours(results.study.agents)
-    finals = {name: results.final(results.tuned(name)) for name in results.study.agents}
-    ranked = sorted(finals, key=lambda name: float(finals[name].mean()))
+    ranked = results.ranked()
     for row, name in enumerate(ranked):
-        values, colour = finals[name], colour_of[name]
+        values, colour = results.final(results.tuned(name)), colour_of[name]
         shown = values[:MOST_DOTS]
         spread = row + 0.3 * (np.arange(len(shown)) % 7 / 6 - 0.5)  # so that dots do not hide dots
         axis.plot(shown, spread, "o", color=colour, alpha=0.3, ms=3, mec="none")

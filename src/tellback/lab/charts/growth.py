@@ -63,7 +63,8 @@ GROWTH = Chart(
     name="growth",
     title="How regret grows",
     says="On double logarithmic axes; the power of t fitted to each seed's curve over the last "
-    "nine tenths, its mean and 95% interval. The theory promises 1/2, and random play has 1.",
+    "nine tenths, its mean and 95% interval. The theory promises 1/2 or less in the long run, "
+    "and random play has 1.",
     draw=draw_growth,
     applies=_has_grown,
 )

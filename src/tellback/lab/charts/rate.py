@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.bands import simultaneous_band
 from tellback.lab.charts.chart import Chart, has_intervals, legend_below, wrapped
 from tellback.lab.charts.colours import colours
 from tellback.lab.results import Results
@@ -23,11 +22,10 @@ def draw_rate(figure: Any, results: Results) -> None:
     shown = []
     for name in results.study.agents:
         curves = np.insert(results.curves(results.tuned(name)), 0, 0.0, axis=1)[:, ends]
-        mean, low, high = simultaneous_band(np.diff(curves, axis=1) / np.diff(t), cumulative=False)
+        mean = (np.diff(curves, axis=1) / np.diff(t)).mean(axis=0)
         middle = (t[1:] + t[:-1]) / 2
         dashes = "--" if name == "random" else "-"
         axis.plot(middle, mean, dashes, color=colour_of[name], label=wrapped(name), lw=1.6)
-        axis.fill_between(middle, low, high, color=colour_of[name], alpha=0.2, lw=0)
         shown.append(mean)
     axis.set_ylim(0, 1.05 * np.max(shown) or 1.0)
     axis.set_xlim(left=0)
@@ -40,7 +38,7 @@ RATE = Chart(
     name="rate",
     title="Regret a round",
     says="What a round costs as the run goes on. An agent that has stopped learning has a flat "
-    "line; bands hold all points at once with 95% confidence.",
+    "line. Means over the reported seeds, without a band.",
     draw=draw_rate,
     applies=lambda results: has_intervals(results) and results.study.rounds > 1,
 )

@@ -40,7 +40,8 @@ def _top(finals: Sequence[float]) -> float:
 
     Otherwise random play flattens the differences that matter; the legend has its regret.
     """
-    return 1.1 * max(final for final in finals if final <= FAR_ABOVE * min(finals)) or 1.0
+    least = min((final for final in finals if final > 0), default=1.0)
+    return 1.1 * max((final for final in finals if final <= FAR_ABOVE * least), default=1.0) or 1.1
 
 
 def draw_regret(found: Sequence[Results], title: str, path: Path, columns: int = 2) -> list[Path]:
@@ -70,7 +71,8 @@ REGRET = Chart(
     name="regret",
     title="Regret",
     says="Cumulative regret: the mean over the reported seeds, and a band that holds the true "
-    "mean curve as a whole with 95% confidence.",
+    "mean curve as a whole with 95% confidence. Agents with more than three times the least "
+    "regret leave the frame; the legend has their final regret.",
     draw=lambda figure, results: draw_curves(figure.subplots(), results),
     height=lambda results: 4.2 + 0.1 * len(results.study.agents),
 )

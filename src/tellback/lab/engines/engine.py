@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
@@ -39,10 +40,11 @@ def engine_named(name: str, workers: int | None = None) -> Engine:
     """
     if name == "here":
         return Processes(workers)
-    if name == "ray":
-        return RayCluster(workers=workers)
-    if ":" in name.removeprefix("ray://"):
-        if workers is not None:
-            raise SettingError("A cluster that is joined has its own number of workers.")
-        return RayCluster(name)
-    raise SettingError(f"Runs can be computed on here, ray, ray://host:port, not on {name!r}.")
+    joins = ":" in name.removeprefix("ray://")
+    if name != "ray" and not joins:
+        raise SettingError(
+            f"Runs can be computed on here, ray, ray://host:port or host:port, not on {name!r}."
+        )
+    if workers is not None and (joins or "RAY_ADDRESS" in os.environ):
+        raise SettingError("A cluster that is joined has its own number of workers.")
+    return RayCluster(name) if joins else RayCluster(workers=workers)

@@ -16,11 +16,12 @@ from typing import Any
 
 from tellback.errors import TellbackError, whole
 from tellback.lab.compute import Failure, Outcome, StoppedError, compute
+from tellback.lab.engines.environment import SINGLE_THREAD, environment
 from tellback.lab.engines.interrupts import interrupts_blocked, interrupts_noted
-from tellback.lab.engines.threads import single_threaded
 from tellback.lab.study import RunSpec
 
 POLL_SECONDS = 0.1
+PATIENCE_SECONDS = 2.0  # with a round that is under way when all is to stop
 IN_FLIGHT = 3  # runs handed over for each worker: enough to keep it busy
 DIED = (
     "The process that computed this run died, also when it was tried again alone: for want of "
@@ -56,7 +57,7 @@ class Processes:
         """What came of each run, as they end."""
         workers = min(len(runs), self.workers or os.cpu_count() or 1)
         left: Iterable[RunSpec] = runs
-        with interrupts_noted() as heed, single_threaded():
+        with interrupts_noted() as heed, environment(SINGLE_THREAD):
             while left:
                 with _crew(workers) as crew:
                     suspects, left = yield from crew.outcomes(left, played, heed)
@@ -98,10 +99,10 @@ class _Crew:
         """
         waiting, pending = deque(runs), dict[Future[Outcome], RunSpec]()
         suspects: list[RunSpec] = []
-        broken, ended = False, 0
+        broken = warm = False
         while (waiting and not broken) or pending:
-            # The first run alone fills the cache of compiled code, which all then read.
-            limit = at_once or IN_FLIGHT * self._size if ended else 1
+            # The first round of all fills the cache of compiled code, which the others read.
+            limit = at_once or IN_FLIGHT * self._size if warm else 1
             with interrupts_blocked():
                 while waiting and len(pending) < limit and not broken:
                     try:
@@ -113,8 +114,8 @@ class _Crew:
             with self._played.get_lock():
                 rounds, self._played.value = self._played.value, 0
             if rounds:
+                warm = True
                 played(rounds)
-            heed()
             for future in done:
                 run = pending.pop(future)
                 try:
@@ -123,8 +124,9 @@ class _Crew:
                     suspects.append(run)
                     broken = True
                 else:
-                    ended += 1
+                    warm = True
                     yield outcome
+            heed()
         if suspects and not self._begun.is_set():
             raise TellbackError(NONE_LIVES)
         return suspects, waiting
@@ -134,9 +136,17 @@ class _Crew:
         self._pool.shutdown(wait=True)
 
     def stop(self) -> None:
-        """End within the second."""
+        """End at once: after this round where rounds are short, or else by force."""
         self._stopping.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        # The executor has no public way to reach its processes before Python 3.14.
+        processes = list((self._pool._processes or {}).values())
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        for process in processes:
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.is_alive():
+                process.kill()
+        self._pool.shutdown(wait=True)
 
 
 @contextmanager

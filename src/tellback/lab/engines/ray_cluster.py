@@ -16,8 +16,8 @@ from tellback.compiled import source_digest
 from tellback.errors import TellbackError, whole
 from tellback.extras import from_extra
 from tellback.lab.compute import Failure, Finished, Outcome, compute
+from tellback.lab.engines.environment import SINGLE_THREAD, environment
 from tellback.lab.engines.interrupts import interrupts_noted
-from tellback.lab.engines.threads import SINGLE_THREAD
 from tellback.lab.study import RunSpec
 
 POLL_SECONDS = 0.5
@@ -62,11 +62,11 @@ class RayCluster:
                     run = waiting.popleft()
                     pending[there.remote(run)] = run
                 done, _ = ray.wait(list(pending), timeout=POLL_SECONDS)
-                heed()
                 for reference in done:
                     outcome = _outcome(ray, reference, pending.pop(reference))
                     played(outcome.run.rounds)
                     yield outcome
+                heed()
 
 
 def _outcome(ray: Any, reference: Any, run: RunSpec) -> Outcome:
@@ -95,28 +95,31 @@ def _knock(address: str) -> None:
 def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
     """Ray, connected to a cluster until this ends; one that was started here ends with it."""
     address = address or os.environ.get("RAY_ADDRESS")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no call to any other host
+    settings = {"RAY_USAGE_STATS_ENABLED": "0"}  # no call to any other host
     if address is None and "RAY_AUTH_MODE" not in os.environ:
         # Nobody else may use it; and Ray would leave a token in the user's home.
-        os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
-    ray = from_extra("ray", "ray", "A Ray cluster")
+        settings |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     options: dict[str, Any] = {
         "log_to_driver": False,
         "logging_level": logging.ERROR,
         "runtime_env": {"env_vars": SINGLE_THREAD},
     }
     if address is None:
-        options |= {"num_cpus": workers, "include_dashboard": False}
+        # Without an address Ray would look for a cluster that somebody has left running.
+        options |= {"address": "local", "num_cpus": workers, "include_dashboard": False}
         options |= {"_node_ip_address": "127.0.0.1"}
     else:
         options |= {"address": address}
-    try:
-        if address is not None:
-            _knock(address)
-        ray.init(**options)
-    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise TellbackError(f"No Ray cluster at {address or 'this machine'}: {error}.") from error
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
+    with environment(settings):
+        ray = from_extra("ray", "ray", "A Ray cluster")
+        try:
+            if address is not None:
+                _knock(address)
+            ray.init(**options)
+        except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+            where = address or "this machine"
+            raise TellbackError(f"No Ray cluster at {where}: {error}.") from error
+        try:
+            yield ray
+        finally:
+            ray.shutdown()

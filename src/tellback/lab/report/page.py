@@ -10,7 +10,7 @@ from itertools import chain, count
 
 from tellback import __version__
 from tellback.lab.charts import Chart
-from tellback.lab.pairs import Pair
+from tellback.lab.pairs import Pair, headline
 from tellback.lab.report.inline import inline_svg
 from tellback.lab.report.markup import Markup, element, joined, table, text
 from tellback.lab.report.tables import (
@@ -24,6 +24,12 @@ from tellback.lab.results import Results
 LONGEST_SLUG = 80
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Nothing may be fetched from anywhere, whatever a name in a study may contain."""
+
+
+ONE_LOOK = (
+    "Seeds were added until a comparison was decided or the budget was spent. The intervals of "
+    "pairs hold under that rule; those of single agents, slopes and bands are for one look."
+)
 
 
 @dataclass(frozen=True)
@@ -72,20 +78,20 @@ def _headlines(found: Sequence[Results]) -> Markup:
     """For each study, the agent with the least regret against the next."""
     items = []
     for results in found:
-        pairs = results.pairs()
-        if not pairs:
+        first = headline(results)
+        if first is None:
             continue
-        first = pairs[0]
         where = element("small", results.study.name) if len(found) > 1 else ""
-        items.append(element("li", first.sentence, _beaten_too(pairs), where, class_=first.verdict))
+        beaten = _beaten_too(first, results.pairs())
+        items.append(element("li", first.sentence, beaten, where, class_=first.verdict))
     return element("ul", *items, class_="headlines")
 
 
-def _beaten_too(pairs: Sequence[Pair]) -> str:
-    """Whom the agent with the least regret also has less regret than."""
-    best = pairs[0].ours
-    others = [p.theirs for p in pairs[1:] if p.ours == best and p.verdict == "less"]
-    return f" {best} has less regret than {' and '.join(others)} too." if others else ""
+def _beaten_too(first: Pair, pairs: Sequence[Pair]) -> str:
+    """Whom the winner of a headline also has less regret than, all pairs judged together."""
+    others = [p.theirs for p in pairs if p.ours == first.ours and p.verdict == "less"]
+    others = [name for name in others if name != first.theirs]
+    return f" {first.ours} has less regret than {' and '.join(others)} too." if others else ""
 
 
 def _section(section: Section) -> Markup:
@@ -110,6 +116,7 @@ def _study(drawn: Drawn, number: int) -> Markup:
         [
             element("h2", results.study.name, id=_anchor(number)),
             element("p", describe(results), ".", class_="soft"),
+            element("p", ONE_LOOK, class_="soft") if results.study.decide else "",
             finals_table(results),
             pairs_table(results.pairs()),
             *_figures(drawn, number),
@@ -130,8 +137,9 @@ def _how_to_read() -> str:
     return (
         "Regret is measured against a reward that the agents never see. Agents with the same seed "
         "meet the same tasks, so differences are paired by seed. Settings are chosen on seeds that "
-        "are not reported. An interval is Student's, or a confidence sequence where seeds were "
-        "added until a comparison was decided; undecided means that it holds zero."
+        "are not reported. The interval of a pair is Student's, or a confidence sequence where "
+        "seeds were added until a comparison was decided; undecided means that it holds zero. "
+        "Which agents come first was seen on the reported seeds."
     )
 
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from tellback.lab.compare import mean_regret
 from tellback.lab.pairs import Pair
 from tellback.lab.report.markup import Markup, element, joined, table
 from tellback.lab.results import Results
+from tellback.lab.study import Study
 
-VERDICTS = {"less": "decided", "undecided": "undecided", "unknown": "unknown"}
+VERDICTS = {
+    "less": "decided",
+    "alone": "decided alone",
+    "undecided": "undecided",
+    "unknown": "unknown",
+}
 
 
 def results_html(results: Results) -> Markup:
@@ -28,7 +33,7 @@ def describe(results: Results) -> str:
     """What was played, in a line."""
     study = results.study
     tuned = (
-        f"tuned on seeds {spans(study.tuning)}"
+        f"tuned on seeds {_tuning(study)}"
         if any(len(grid) > 1 for grid in study.agents.values())
         else "nothing tuned"
     )
@@ -41,12 +46,9 @@ def describe(results: Results) -> str:
 def finals_table(results: Results) -> Markup:
     """Every agent with its chosen setting and final regret."""
     rows = []
+    n = len(results.study.reported)
     for name in results.study.agents:
-        agent = results.tuned(name)
-        final = results.final(agent)
-        several = len(final) > 1
-        shown = str(mean_regret(final)) if several else f"{final[0]:.4g} (one run: no interval)"
-        rows.append([name, agent.label(), shown, len(final)])
+        rows.append([name, results.tuned(name).label(), results.stated(name), n])
     return table(["agent", "setting", "final regret [95% interval]", "n"], rows)
 
 
@@ -69,8 +71,9 @@ def provenance_table(results: Results) -> Markup:
     rows: list[Sequence[str]] = [
         ["world", results.study.world.label()],
         ["rounds", f"{results.study.rounds:,}"],
-        ["tuning seeds", spans(results.study.tuning) or "none"],
+        ["tuning seeds", _tuning(results.study)],
         ["reported seeds", spans(results.study.reported)],
+        *_options(results.study),
         *grids,
         ["runs", f"{len(results.runs()):,}"],
         ["time", f"{sum(about.get('seconds', 0.0) for about in abouts):,.0f} s of one processor"],
@@ -80,6 +83,28 @@ def provenance_table(results: Results) -> Markup:
         if found:
             rows.append([what, ", ".join(_counted(found, value) for value in sorted(found))])
     return table(["", "what was run"], rows)
+
+
+def _tuning(study: Study) -> str:
+    """The seeds on which settings were tried, for each agent where they differ."""
+    by_agent = {name: spans(study.tuning_seeds(name)) or "none" for name in study.agents}
+    if len(set(by_agent.values())) == 1:
+        return next(iter(by_agent.values()))
+    return "; ".join(f"{name}: {seeds}" for name, seeds in by_agent.items())
+
+
+def _options(study: Study) -> list[list[str]]:
+    """The rows of what a study may ask for, where it does."""
+    rows = []
+    if study.tuning_runs is not None:
+        rows.append(["tuning runs", f"{study.tuning_runs} for each agent with a choice"])
+    if study.decide is not None:
+        between, decide = " and ".join(study.decide.between), study.decide
+        limits = f"{decide.batch} seeds at a time, at most {decide.at_most}"
+        rows.append(["until decided", f"between {between}, {limits}"])
+    if not study.everywhere:
+        rows.append(["reported seeds play", "the chosen settings only"])
+    return rows
 
 
 def _counted(found: Counter[str], value: str) -> str:
