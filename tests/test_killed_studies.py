@@ -261,3 +261,40 @@ def test_ctrl_c_keeps_what_is_finished_and_leaves_no_process(
     assert [finished(study, store).study for study in studies] == [
         results.study for results in reference.results
     ]
+
+
+HANGS = """
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tellback.agents import Uniform
+
+@dataclass(frozen=True)
+class Hangs(Uniform):
+    def begin(self, facts, rng):
+        agent = super().begin(facts, rng)
+        if Path("begun").exists():  # in a worker, after the look beforehand
+            Path("hangs").touch()
+            time.sleep(3600)
+        Path("begun").touch()
+        return agent
+"""
+
+
+def test_ctrl_c_ends_an_agent_that_hangs(tmp_path: Path) -> None:
+    (tmp_path / "hanging.py").write_text(HANGS)
+    process = subprocess.Popen(
+        [TELLBACK, "run", "synthetic", "--agent", "hanging:Hangs", "--rounds", "5", "--seeds", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    eventually((tmp_path / "hangs").exists, "the agent never began")
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert not [one for one in processes() if one.group == process.pid]

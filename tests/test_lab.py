@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -204,3 +206,54 @@ def forget_broken() -> Iterator[None]:
     """Take test agents out of the list of known ones."""
     yield
     Spec._known.pop(("agent", "broken"), None)
+
+
+OWN_AGENT = """
+from dataclasses import dataclass
+
+from tellback.agents import Greedy
+
+@dataclass(frozen=True)
+class Mine(Greedy):
+    note: str = "{note}"
+"""
+
+
+def own_agent(folder: Path, module: str, note: str) -> RunSpec:
+    """A run of an agent that is defined outside the package."""
+    path = folder / f"{module}.py"
+    path.write_text(OWN_AGENT.format(note=note))
+    spec = importlib.util.spec_from_file_location(module, path)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    sys.modules[module] = loaded
+    Spec._known.pop(("agent", "mine"), None)
+    spec.loader.exec_module(loaded)
+    return RunSpec(WORLD, loaded.Mine(note=""), 10, 0)
+
+
+def test_another_source_of_ones_own_agent_is_another_run(tmp_path: Path) -> None:
+    first = own_agent(tmp_path, "mine_one", "a")
+    assert own_agent(tmp_path, "mine_one", "a").identity == first.identity
+    assert own_agent(tmp_path, "mine_one", "b").identity != first.identity
+    assert own_agent(tmp_path, "mine_two", "a").identity != first.identity
+    again = RunSpec.from_data(own_agent(tmp_path, "mine_two", "a").to_data())
+    assert again.agent.kind == "mine"
+
+
+@dataclass(frozen=True)
+class Alive(Uniform):
+    """A spec with something in it that is no data."""
+
+    does: Any = len
+
+
+def test_a_live_object_within_a_spec_is_refused_with_the_reason() -> None:
+    with pytest.raises(SettingError, match=r"no plain data.*no identity"):
+        _ = RunSpec(WORLD, Alive(), 10, 0).identity
+
+
+def test_the_agents_of_a_study_cannot_be_changed(study: Study) -> None:
+    with pytest.raises(TypeError):
+        study.agents["more"] = (Uniform(),)  # type: ignore[index]

@@ -17,8 +17,9 @@ from polars.testing import assert_frame_equal
 
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.errors import SettingError
-from tellback.lab import Plan, Results, Store, Study, conduct
+from tellback.lab import Decide, Plan, Results, Store, Study, conduct
 from tellback.lab.charts.chart import wrapped
+from tellback.lab.pairs import headline
 from tellback.lab.report import Section, write_report, write_table
 from tellback.worlds import Synthetic
 
@@ -374,3 +375,31 @@ def test_a_grid_may_have_agents_of_two_kinds(tmp_path: Path) -> None:
     assert results.tuned("either") == Greedy()
     assert results.label("either").startswith("either")
     write_report("T", [results], tmp_path)
+
+
+def test_the_page_begins_with_what_was_to_be_decided(tmp_path: Path) -> None:
+    agents = {"a": Greedy(), "b": EpsilonGreedy(0.2), "c": Uniform()}
+    seeds = range(12)
+    finals = {"a": 1.0, "b": 1.1, "c": 9.0}
+    made_up = MadeUp(
+        {
+            agent: {seed: finals[name] + 0.3 * ((seed * 7 + i) % 5) for seed in seeds}
+            for i, (name, agent) in enumerate(agents.items())
+        }
+    )
+    for between in (("a", "c"), ("c", "a")):
+        study = a_study(
+            agents={name: (agent,) for name, agent in agents.items()},
+            reported=tuple(seeds),
+            decide=Decide(between, at_most=40),
+        )
+        results = Results(study, made_up)
+        assert results.settled
+        first = headline(results)
+        assert first is not None
+        assert (first.ours, first.theirs, first.verdict) == ("a", "c", "less")
+        (path, *_) = write_report("T", [results], tmp_path)
+        text = unescape(path.read_text(encoding="utf-8"))
+        assert text.index(first.sentence) < text.index("<h2")
+        assert "are for one look" in text
+        assert "between" in text

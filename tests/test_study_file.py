@@ -445,6 +445,9 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
 
 
 MISTAKES += [
+    ("[agents.random]", "[agnets.random] #!", ["Did you mean 'agents'"]),
+    ('kind = "uniform"', 'kid = "uniform" #!', ["An agent needs a kind", "'kind' by 'kid'"]),
+    ("reported = [0, 1, 2]", 'reported = "0-99999999999" #!', ["at most 1,000,000 seeds"]),
     # Each is fine by itself, so the last one is to blame.
     (
         '[worlds.small]\nkind = "synthetic"\ninstructions = 20\nresponses = 5',

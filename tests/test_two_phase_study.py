@@ -355,3 +355,29 @@ def test_an_agent_that_does_not_fit_the_world_is_refused_before_any_work(tmp_pat
     with pytest.raises(SettingError, match="needs instructions in words"):
         conduct([study], Store(tmp_path / "runs"))
     assert not (tmp_path / "runs").exists()
+
+
+@dataclass(frozen=True)
+class FailsLate(Uniform):
+    """An agent that cannot begin in a run."""
+
+    def begin(self, facts: Any, rng: Any) -> Any:
+        raise RuntimeError("out of order")
+
+
+def test_what_fails_in_one_study_keeps_nothing_else_from_being_done(tmp_path: Path) -> None:
+    bad = a_study(
+        name="bad",
+        everywhere=False,
+        agents={"LORIL": AGENTS["LORIL"], "bad": (FailsLate(),)},
+    )
+    good = a_study(everywhere=False)
+    store = Store(tmp_path)
+    with pytest.raises(RunsFailedError) as caught:
+        conduct([bad, good], store, on=Processes(1))
+    assert {failure.run.agent for failure in caught.value.failures} == {FailsLate()}
+    (complete,) = caught.value.complete
+    assert complete.study == good
+    # Also in the study in which it fails, the others are played to the end.
+    tuned = complete.tuned("LORIL")
+    assert all(store.has(bad.run(tuned, seed)) for seed in bad.reported)

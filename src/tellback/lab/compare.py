@@ -64,6 +64,20 @@ def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
     (theirs - ours) - share * theirs have mean zero at the true share. Percentile bootstrap
     intervals would be too short at the usual numbers of seeds.
 
+    How often a 95% interval held the true share, in 4000 simulations of each kind
+    (``python -m benchmarks.coverage``, standard error 0.003 to 0.008):
+
+    =====================================  =====  =====  ======  ======  ======
+    regrets                                n = 3  n = 5  n = 10  n = 20  n = 40
+    =====================================  =====  =====  ======  ======  ======
+    gamma, alike for both agents           0.958  0.951  0.954   0.948   0.943
+    lognormal(0, 0.3) times a common part  0.938  0.945  0.948   0.953   0.941
+    lognormal(0, 0.9) times a common part  0.868  0.869  0.881   0.911   0.915
+    one fails utterly in 5% of worlds      0.571  0.291  0.386   0.627   0.858
+    =====================================  =====  =====  ======  ======  ======
+
+    The last is what no interval can see from seeds in which it did not happen.
+
     The interval is for one look at a number of seeds that was fixed beforehand; where seeds
     are added until something shows, ``running_less_regret`` is the one to ask.
 
