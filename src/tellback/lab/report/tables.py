@@ -86,8 +86,11 @@ def provenance_table(results: Results) -> Markup:
 
 
 def _tuning(study: Study) -> str:
-    """The seeds on which settings were tried, for each agent where they differ."""
-    by_agent = {name: spans(study.tuning_seeds(name)) or "none" for name in study.agents}
+    """The seeds on which settings were tried, for each agent with a choice where they differ."""
+    choosing = [name for name, grid in study.agents.items() if len(grid) > 1]
+    by_agent = {name: spans(study.tuning_seeds(name)) for name in choosing}
+    if not by_agent:
+        return spans(study.tuning) or "none"
     if len(set(by_agent.values())) == 1:
         return next(iter(by_agent.values()))
     return "; ".join(f"{name}: {seeds}" for name, seeds in by_agent.items())
