@@ -18,7 +18,8 @@ from tellback.worlds import Synthetic
 ROUNDS = 10_000
 SEEDS = tuple(range(8))
 FULL_HISTORY_SEEDS = SEEDS[:2]  # the full history takes up to a minute a run
-AGENT = LORIL(k=0.1, lam=1.0)
+K, LAM = 0.1, 1.0
+AGENT = LORIL(k=K, lam=LAM)
 WORLD = Synthetic(instructions=2000, responses=10, rank=10, temperature=0.75)
 OURS = "play"
 LISTS, TENSORS, COUNTS = "lists", "tensors", "counts"
@@ -43,7 +44,7 @@ def timed(job: str, seed: int) -> tuple[float, float]:
         f = simulation.truth._f  # type: ignore[union-attr]
         g = simulation.world._listed[0].matrix  # type: ignore[attr-defined]
         began = time.perf_counter()
-        regret = torch_loril(f, g, ROUNDS, AGENT.k, AGENT.lam, seed, history=job)
+        regret = torch_loril(f, g, ROUNDS, K, LAM, seed, history=job)
     return regret, (time.perf_counter() - began) / ROUNDS
 
 

@@ -104,6 +104,10 @@ class Choice(NamedTuple):
         What was added to the estimate for the sake of exploring.
     propensity : float or None
         The probability with which the agent chose this response, None if unknown.
+    width : float
+        How far the estimate may be from the truth, the agent thinks; NaN if it does not say.
+    highest : float
+        The largest estimate plus width of any response there was; NaN if it does not say.
     """
 
     response: Any
@@ -111,6 +115,8 @@ class Choice(NamedTuple):
     estimate: float = float("nan")
     bonus: float = 0.0
     propensity: float | None = None
+    width: float = float("nan")
+    highest: float = float("nan")
 
 
 class Task(NamedTuple):
@@ -141,6 +147,24 @@ class Task(NamedTuple):
         """The choice of a response, its features looked up."""
         features = self.responses.features(response)
         return Choice(response, features, estimate, bonus, propensity)
+
+
+class Shown(NamedTuple):
+    """A context that also shows the task of the round before, and the best response to it.
+
+    Attributes
+    ----------
+    scene : Any
+        s_t.
+    before : Task or None
+        The task of round t - 1; None in the first round.
+    best : Any
+        A response with the highest reward there.
+    """
+
+    scene: Any
+    before: Task | None = None
+    best: Any = None
 
 
 class Exchange(NamedTuple):

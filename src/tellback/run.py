@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tellback.arrays import Array
+from tellback.certificate import (
+    Calibration,
+    calibrated,
+    calibrated_by_matches,
+    certified_regrets,
+)
 from tellback.roles import Agent, Exchange, Round
 from tellback.specs import Spec
+from tellback.theory import Interval, running_mean
 
 if TYPE_CHECKING:
     import polars
@@ -37,12 +44,14 @@ class Run:
         The regret of each round: the terms of the paper's equation 1.
     rewards : Array
         P(x_t | y_t, s_t).
-    estimates, bonuses, propensities : Array
+    estimates, bonuses, propensities, widths, highest : Array
         The agent's own account of its choices; NaN where it gave none.
     instructions, responses, descriptions : sequence
         x_t, y_t and x'_t; a round nobody described has -1 there, or None among sentences.
     agent : Agent
         The live agent as the run left it: ``run.agent.save(path)`` keeps it.
+    heuristic : str
+        Why the certificate is no proof; '' if it is one.
     """
 
     regrets: Array
@@ -50,12 +59,15 @@ class Run:
     estimates: Array
     bonuses: Array
     propensities: Array
+    widths: Array
+    highest: Array
     instructions: Sequence[Any]
     responses: Sequence[Any]
     descriptions: Sequence[Any]
     agent: Agent = field(repr=False)
     world_name: str
     agent_name: str
+    heuristic: str
     seed: int
     start: int = 0
     history: Sequence[Exchange] = field(default=(), repr=False)
@@ -74,6 +86,51 @@ class Run:
         pairs = zip(self.instructions, self.descriptions, strict=True)
         return np.array([float(asked == told) for asked, told in pairs])
 
+    @property
+    def certificate(self) -> Array:
+        """The most regret there can have been up to each round, known without any reward.
+
+        The running sum of min(1, max_y upper(y) - lower(y_t)). On the good event of Lemma 1 it
+        is never below ``regret``: a proof where ``heuristic`` is empty, else a guess. Where it
+        equals the number of rounds it is vacuous. NaN if the agent states no widths;
+        ``Certified(agent)`` does.
+        """
+        return np.cumsum(certified_regrets(self.estimates, self.widths, self.highest))
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the certificate says no more than that a round costs 1 at most."""
+        return bool(self.certificate[-1] >= len(self) * (1 - 1e-12))
+
+    @property
+    def described(self) -> Array:
+        """Whether each round was described."""
+        missing = (NOTHING_TOLD, None)
+        return np.array([told not in missing for told in self.descriptions], dtype=bool)
+
+    def reward_estimate(self, level: float = 0.95) -> Interval:
+        """The mean reward of the described rounds up to each of them, from matches alone.
+
+        1[x' = x] is an unbiased sample of the hidden reward, as long as the teacher has not
+        seen x. The intervals hold after every round at once (``theory.running_mean``).
+        """
+        return running_mean(self.matches[self.described], level)
+
+    def calibration(self, truth: bool = True) -> Calibration:
+        """Whether upper bounds were upper bounds.
+
+        Parameters
+        ----------
+        truth : bool
+            Whether to ask the truth, where there is one; else matches alone, as in a lesson
+            with people.
+        """
+        uppers = self.estimates + self.widths
+        if truth and not np.isnan(self.rewards).any():
+            return calibrated(uppers, self.highest, self.rewards, self.regrets)
+        told = self.described
+        return calibrated_by_matches(uppers[told], self.matches[told])
+
     def table(self) -> polars.DataFrame:
         """The run as a polars table, a row a round."""
         import polars
@@ -87,8 +144,10 @@ class Run:
                 "estimate": self.estimates,
                 "bonus": self.bonuses,
                 "propensity": self.propensities,
+                "width": self.widths,
                 "reward": self.rewards,
                 "regret": self.regret,
+                "certificate": self.certificate,
             },
             strict=False,
         )
@@ -115,9 +174,24 @@ class Run:
                 if possible > 0
                 else "unknown"
             ),
-            "descriptions that matched": f"{self.matches.mean():.2%}",
+            "descriptions that matched": self._matched(),
+            "regret certificate": self._certified(),
         }
         return Summary(rows)
+
+    def _matched(self) -> str:
+        if not self.described.any():
+            return "none: nothing was described"
+        mean, low, high = (float(part[-1]) for part in self.reward_estimate())
+        return f"{mean:.2%} (mean reward from {low:.2%} to {high:.2%}, 95% at all times)"
+
+    def _certified(self) -> str:
+        total = float(self.certificate[-1])
+        if np.isnan(total):
+            return "none: the agent states no widths"
+        worth = "vacuous" if self.vacuous else f"at most {total:.4g}"
+        basis = f"a heuristic: {self.heuristic}" if self.heuristic else "proven"
+        return f"{worth} ({basis}); calibration {self.calibration().light}"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
@@ -149,6 +223,7 @@ class Recorder:
         self._regrets, self._rewards, self._estimates, self._bonuses, self._propensities = (
             np.full(rounds, np.nan) for _ in range(5)
         )
+        self._widths, self._highest = np.full(rounds, np.nan), np.full(rounds, np.nan)
         self._rounds = rounds
         self._instructions: Any = []
         self._responses: Any = []
@@ -164,15 +239,18 @@ class Recorder:
         regrets, rewards = _writable(self._regrets), _writable(self._rewards)
         estimates, bonuses = _writable(self._estimates), _writable(self._bonuses)
         propensities = _writable(self._propensities)
+        widths, highest = _writable(self._widths), _writable(self._highest)
         instructions, responses = _writable(self._instructions), _writable(self._responses)
         descriptions = _writable(self._descriptions)
         reported, done, noted = 0, 0, monotonic()
         for i, (_, task, choice, description, reward, regret) in enumerate(chain([first], rounds)):
             regrets[i] = regret
             rewards[i] = reward
-            response, _, estimate, bonus, propensity = choice
+            response, _, estimate, bonus, propensity, width, upper = choice
             estimates[i] = estimate
             bonuses[i] = bonus
+            widths[i] = width
+            highest[i] = upper
             if propensity is not None:
                 propensities[i] = propensity
             instructions[i] = task[1]
@@ -210,12 +288,15 @@ class Recorder:
             estimates=self._estimates,
             bonuses=self._bonuses,
             propensities=self._propensities,
+            widths=self._widths,
+            highest=self._highest,
             instructions=self._instructions,
             responses=self._responses,
             descriptions=self._descriptions,
             agent=agent,
             world_name=_name(world),
             agent_name=_name(spec),
+            heuristic=getattr(agent, "heuristic", "the agent does not say what its widths rest on"),
             seed=seed,
             start=start,
             history=history,

@@ -100,6 +100,10 @@ class Stream:
         return as_expected
 
 
+CLASS_STREAM = "model class"
+"""The role from whose birth the members of a known model class are drawn."""
+
+
 class Streams:
     """The streams of one run, by role.
 

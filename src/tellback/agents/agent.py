@@ -44,6 +44,15 @@ class ModelAgent:
         self.spec = spec
         self.facts = facts
 
+    @property
+    def heuristic(self) -> str:
+        """Why the widths it states are no proof; '' if they are one."""
+        return self._because(self.explorer.heuristic)
+
+    def _because(self, widths: str) -> str:
+        reasons = widths, getattr(self.model, "inexact", "its model does not say how exact it is")
+        return "; ".join(reason for reason in reasons if reason)
+
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """Algorithm 1, lines 5 and 6."""
         return self.explorer.choose(task, self.model, rng)
@@ -69,8 +78,8 @@ class ModelAgent:
             raise
 
     def _restore_parts(self, state: State) -> None:
-        self.model.restore(_part(state, MODEL))
-        self.explorer.restore(_part(state, EXPLORER))
+        self.model.restore(part(state, MODEL))
+        self.explorer.restore(part(state, EXPLORER))
 
     def save(self, path: str | Path) -> None:
         """Write the agent to a file, which ``tellback.load`` reads."""
@@ -120,7 +129,8 @@ def default_model(facts: Facts) -> ModelSpec:
     return Sentence() if facts.language else Mixture()
 
 
-def _part(state: State, prefix: str) -> State:
+def part(state: State, prefix: str) -> State:
+    """What of a state belongs to one of an agent's parts."""
     return {
         name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from tellback.arrays import Array
@@ -12,6 +14,33 @@ from tellback.roles import State
 
 LOWEST_RIDGE = 1e-9
 """Below this, rounding in the inverse would outweigh what was learned."""
+
+
+class Widths(Protocol):
+    """Says how uncertain responses are, whatever it keeps of Sigma."""
+
+    count: int
+
+    @property
+    def lam(self) -> float:
+        """The ridge now."""
+        ...
+
+    def add(self, features: Array) -> None:
+        """Add g g' to Sigma."""
+        ...
+
+    def squared_widths(self, responses: Listed, keep: bool) -> Array:
+        """g' Sigma^-1 g for every listed response."""
+        ...
+
+    def state(self) -> State:
+        """All that was learned, in arrays and numbers."""
+        ...
+
+    def restore(self, state: State) -> None:
+        """Go back to such a state."""
+        ...
 
 
 class Ellipsoid:
@@ -32,7 +61,8 @@ class Ellipsoid:
     """
 
     def __init__(self, dim: int, lam: float) -> None:
-        self.inverse: Array = np.eye(whole("dim", dim)) / real("lam", lam, at_least=LOWEST_RIDGE)
+        self.lam = real("lam", lam, at_least=LOWEST_RIDGE)
+        self.inverse: Array = np.eye(whole("dim", dim)) / self.lam
         self.count = 0
         self._shape = (dim,)
         self._kept: Listed | None = None

@@ -7,7 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from tellback.agents.ellipsoid import Ellipsoid
+from tellback.agents.ellipsoid import Ellipsoid, Widths
+from tellback.agents.fading import FadingEllipsoid
+from tellback.agents.radius import RadiusSpec
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import ProtocolError
@@ -27,6 +29,11 @@ Estimates that are equal in exact arithmetic drift apart by some 1e-12 in 10,000
 
 class Explorer(Protocol):
     """Chooses a response."""
+
+    @property
+    def heuristic(self) -> str:
+        """Why the widths it states prove nothing; '' if the theory prescribes them."""
+        ...
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """A choice for the task, changing nothing."""
@@ -52,6 +59,8 @@ class Explorer(Protocol):
 class Stateless:
     """The part of an explorer that learns nothing by itself, and adds nothing to estimates."""
 
+    heuristic = "it states no widths"
+
     def bonuses(self, responses: Listed) -> Array:
         """None."""
         return np.zeros(len(responses))
@@ -68,34 +77,57 @@ class Stateless:
 
 
 class Optimism:
-    """Estimate plus k times the elliptic width (the appendix's form of Algorithm 1, line 5).
+    """Estimate plus k times the elliptic width (Algorithm 1, line 5).
 
     pi_t(x) = argmax_y f-hat(x) . g(y, s) + k ||g(y, s)|| in the norm of Sigma^-1.
+
+    Parameters
+    ----------
+    facts : Facts
+        What may be known beforehand.
+    k : float or RadiusSpec
+        A constant, the appendix's form; or the radius that the theory prescribes.
+    lam : float or "1/t"
+        lambda: a constant, or fading.
+    ties : "random" or "first"
+        How to choose among equally good responses.
     """
 
-    def __init__(self, facts: Facts, k: float, lam: float, ties: str) -> None:
-        self.ellipsoid = Ellipsoid(facts.dim, lam)
-        self.k = k
+    def __init__(self, facts: Facts, k: float | RadiusSpec, lam: float | str, ties: str) -> None:
+        self.ellipsoid: Widths = (
+            FadingEllipsoid(facts.dim) if isinstance(lam, str) else Ellipsoid(facts.dim, lam)
+        )
+        self._constant = k if isinstance(k, float | int) else None
+        self._radius = k.begin(facts) if isinstance(k, RadiusSpec) else None
         self._random = ties == "random"
         self._keep = facts.fixed_responses
 
+    @property
+    def k(self) -> float:
+        """The weight of the widths now."""
+        if self._radius is None:
+            assert self._constant is not None
+            return self._constant
+        return self._radius(self.ellipsoid.count + 1, self.ellipsoid.lam)
+
+    @property
+    def heuristic(self) -> str:
+        """Why its widths prove nothing; '' if the theory prescribes them."""
+        return "" if self._radius else f"k = {self._constant:g} was chosen and not derived"
+
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """The response with the highest optimistic estimate."""
-        responses = task.responses
-        estimates = model.estimates(task.instruction, responses)
-        widths = self.ellipsoid.squared_widths(responses, self._keep)
-        response, tied = _most_optimistic(estimates, widths, self.k)
-        if not tied:
+        estimates = model.estimates(task.instruction, task.responses)
+        widths = self.ellipsoid.squared_widths(task.responses, self._keep)
+        choice = optimistic_choice(task, estimates, widths, self.k, self._random, rng)
+        if choice is None:
             raise _not_finite(model)
-        propensity = 1.0
-        if tied > 1 and self._random:
-            upper = estimates + self.k * np.sqrt(widths)
-            response = _tied(upper, response, int(rng.random() * tied))
-            propensity = 1.0 / tied
-        features, estimate = responses.features(response), estimates.item(response)
-        bonus = self.k * math.sqrt(widths.item(response))
-        choice: Choice = new_tuple(Choice, (response, features, estimate, bonus, propensity))
         return choice
+
+    def widths(self, responses: Listed) -> Array:
+        """k times the elliptic width of every response of a task that is being played."""
+        widths: Array = self.k * np.sqrt(self.ellipsoid.squared_widths(responses, self._keep))
+        return widths
 
     def bonuses(self, responses: Listed) -> Array:
         """k times the elliptic width of every listed response."""
@@ -157,6 +189,28 @@ class Chance(Stateless):
         responses = task.responses
         response = int(rng.random() * len(responses))
         return Choice(response, responses.features(response), propensity=1 / len(responses))
+
+
+def optimistic_choice(
+    task: Task, estimates: Array, widths: Array, k: float, random: bool, rng: np.random.Generator
+) -> Choice | None:
+    """The response with the highest estimate plus k times its width; None if one is no number.
+
+    ``widths`` are squared, ``random`` says how to choose among equals.
+    """
+    response, tied = _most_optimistic(estimates, widths, k)
+    if not tied:
+        return None
+    propensity = 1.0
+    if tied > 1 and random:
+        upper = estimates + k * np.sqrt(widths)
+        response = _tied(upper, response, int(rng.random() * tied))
+        propensity = 1.0 / tied
+    features, estimate = task.responses.features(response), estimates.item(response)
+    bonus = k * math.sqrt(widths.item(response))
+    told = (response, features, estimate, bonus, propensity, bonus, estimate + bonus)
+    choice: Choice = new_tuple(Choice, told)
+    return choice
 
 
 def _not_finite(model: Model) -> ProtocolError:

@@ -1,8 +1,9 @@
 """Models: each estimates P(x | y, s) from descriptions."""
 
 from tellback.models.adam import MixtureByAdam
+from tellback.models.finite import FiniteClass
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec
 from tellback.models.sentence import Sentence
 
-__all__ = ["Mixture", "MixtureByAdam", "Model", "ModelSpec", "Sentence"]
+__all__ = ["FiniteClass", "Mixture", "MixtureByAdam", "Model", "ModelSpec", "Sentence"]

@@ -7,6 +7,7 @@ climbing it can be compared. Needs PyTorch (the ``torch`` extra).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -52,6 +53,8 @@ class MixtureByAdam(ModelSpec):
 
 class AdamModel:
     """A live mixture that is fitted by Adam."""
+
+    inexact: ClassVar[str] = "its fit is not the exact maximum of the likelihood"
 
     def __init__(self, instructions: int, dim: int, learning_rate: float, steps: int) -> None:
         self._torch = from_extra("torch", "torch", "mixture-by-adam")

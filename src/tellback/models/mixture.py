@@ -18,6 +18,7 @@ likelihood never falls.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -84,6 +85,8 @@ class MixtureModel:
     refresh : int
         Entries refreshed a description.
     """
+
+    inexact: ClassVar[str] = "its fit is not the exact maximum of the likelihood"
 
     def __init__(self, instructions: int, dim: int, refresh: int = 32) -> None:
         self._refresh = refresh

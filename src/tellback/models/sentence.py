@@ -7,6 +7,7 @@ their probabilities given the words before them, the end of the sentence among t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -92,6 +93,8 @@ class SentenceModel:
     rng : numpy.random.Generator
         For the first weights and the choice of batches.
     """
+
+    inexact: ClassVar[str] = "its model is not linear in the features"
 
     def __init__(self, spec: Sentence, dim: int, rng: np.random.Generator) -> None:
         self._spec = spec

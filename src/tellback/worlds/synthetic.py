@@ -21,6 +21,7 @@ from tellback.errors import SettingError, one_of, real, whole
 from tellback.responses import Listed
 from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec, new_tuple
 from tellback.streams import Streams
+from tellback.theory import softmax
 
 LOWEST_TEMPERATURE = 1e-6
 """Far below this, dividing by the temperature overflows; here F and G are one-hot already."""
@@ -96,7 +97,10 @@ class Synthetic(WorldSpec):
             rng = Streams(self.seed).birth("synthetic world")
         f = softmax(rng.standard_normal((self.instructions, self.rank)), self.temperature, axis=0)
         contexts = 0 if isinstance(self.contexts, str) else self.contexts
-        listed = [self._draw_responses(rng) for _ in range(contexts)]
+        return self.with_f(f, [self.draw_responses(rng) for _ in range(contexts)])
+
+    def with_f(self, f: Array, listed: Sequence[Listed]) -> Simulation:
+        """Such a world with a given F, and the responses of every context."""
         teacher = SyntheticTeacher(f, listed)
         return Simulation(
             world=SyntheticWorld(self, listed, teacher),
@@ -104,7 +108,8 @@ class Synthetic(WorldSpec):
             truth=SyntheticTruth(f, listed),
         )
 
-    def _draw_responses(self, rng: np.random.Generator) -> Listed:
+    def draw_responses(self, rng: np.random.Generator) -> Listed:
+        """The responses of a new context."""
         z = rng.standard_normal((self.responses, self.rank))
         return Listed(softmax(z, self.temperature, axis=1))
 
@@ -144,7 +149,7 @@ class SyntheticWorld:
         if self._listed:
             s = int(rng.random() * len(self._listed))
             return s, self._listed[s]
-        responses = self._spec._draw_responses(rng)
+        responses = self._spec.draw_responses(rng)
         return responses.matrix, responses
 
     def _instruction(self, context: Any, rng: np.random.Generator) -> int:
@@ -190,6 +195,11 @@ class SyntheticTruth:
         self._bests = [table.max(axis=1) for table in self._tables]
         self._latest: tuple[Task | None, Array] = (None, np.empty(0))
 
+    @property
+    def f(self) -> Array:
+        """F."""
+        return self._f
+
     def reward(self, task: Task, response: int) -> float:
         """P(x_t | y, s_t)."""
         x = self._row(task)
@@ -229,14 +239,6 @@ def _columns_of(context: Any, listed: Sequence[Array]) -> Array:
     """The features in a context: its number, or its matrix where every round has a new one."""
     columns: Array = listed[context] if listed else context.T
     return columns
-
-
-def softmax(z: Array, temperature: float, axis: int) -> Array:
-    """exp(z / temperature), normalised along an axis."""
-    z = z / temperature
-    weights = np.exp(z - z.max(axis=axis, keepdims=True))
-    normalised: Array = weights / weights.sum(axis=axis, keepdims=True)
-    return normalised
 
 
 def _checked_asks(asks: object, instructions: int) -> str | tuple[float, ...]:

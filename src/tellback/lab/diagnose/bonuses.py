@@ -17,11 +17,12 @@ def too_wide(read: Readings) -> float:
 
     After n descriptions of features g, Sigma is at least n g g', and so the width of g at
     most 1 / sqrt(n). An elliptic bonus above k / sqrt(n) means that Sigma was taught other
-    features than those of the responses that were chosen. NaN for other explorers.
+    features than those of the responses that were chosen. NaN for other explorers, and where k
+    is no constant.
     """
     explorer = getattr(read.agent, "explorer", None)
     late = [lesson.index >= len(read) // 2 for lesson in read.lessons]
-    if not isinstance(explorer, Optimism) or not any(late):
+    if not isinstance(explorer, Optimism) or not explorer.heuristic or not any(late):
         return float("nan")
     seen: Counter[bytes] = Counter()
     wide = []

@@ -1,0 +1,113 @@
+"""Any agent with a model, and how wrong each of its choices can be at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+
+from tellback.agents.agent import ModelAgent, ModelAgentSpec, part
+from tellback.agents.explorers import Explorer, Optimism
+from tellback.agents.greedy import Greedy
+from tellback.agents.radius import (
+    FADING,
+    RadiusSpec,
+    Repaired,
+    checked_radius,
+    checked_ridge,
+)
+from tellback.errors import SettingError
+from tellback.models.model import Model
+from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
+
+WIDTHS = "widths."
+
+
+@dataclass(frozen=True)
+class Certified(AgentSpec):
+    """Plays as another agent does, and states how far its estimates may be from the truth.
+
+    An ellipsoid holds f* whoever chooses the responses, so that a greedy agent's regret can be
+    bounded too: ``Run.certificate`` then has something to sum.
+
+    Parameters
+    ----------
+    agent : ModelAgentSpec
+        The agent.
+    k : float, RadiusSpec or the kind of one
+        The radius of the ellipsoid: the repaired one by default, a proof; or a constant, a guess.
+    lam : float or "1/t"
+        Its ridge.
+    """
+
+    agent: ModelAgentSpec = field(default_factory=Greedy)
+    k: float | RadiusSpec = field(default_factory=Repaired)
+    lam: float | str = FADING
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.agent, ModelAgentSpec):
+            raise SettingError(
+                f"agent must be the spec of an agent with a model, not {self.agent!r}."
+            )
+        self._settle(k=checked_radius(self.k), lam=checked_ridge(self.lam))
+
+    def settled(self, facts: Facts) -> Self:
+        """The same with the agent's model named."""
+        return self.with_settings({"agent": self.agent.settled(facts)})
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> CertifiedAgent:
+        """Bring the agent and its ellipsoid to life."""
+        inner = self.agent.begin(facts, rng)
+        widths = Optimism(facts, self.k, self.lam, self.agent.ties)
+        return CertifiedAgent(inner.model, inner.explorer, widths, self.settled(facts), facts)
+
+
+class CertifiedAgent(ModelAgent):
+    """A live agent whose choices come with widths.
+
+    Parameters
+    ----------
+    model, explorer, spec, facts
+        As in every agent with a model.
+    widths : Optimism
+        Is never asked to choose: says how wide the confidence interval of each response is.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        explorer: Explorer,
+        widths: Optimism,
+        spec: AgentSpec | None = None,
+        facts: Facts | None = None,
+    ) -> None:
+        super().__init__(model, explorer, spec, facts)
+        self.widths = widths
+
+    @property
+    def heuristic(self) -> str:
+        """Why its certificate is no proof; '' if it is one."""
+        return self._because(self.widths.heuristic)
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        """The agent's choice, with its width and the highest upper bound of any response."""
+        choice = super().respond(task, rng)
+        estimates = self.model.estimates(task.instruction, task.responses)
+        widths = self.widths.widths(task.responses)
+        highest = float((estimates + widths).max())
+        return choice._replace(width=widths.item(choice.response), highest=highest)
+
+    def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
+        """Teach the agent and its ellipsoid."""
+        super().learn(task, choice, description)
+        self.widths.learn(choice.features)
+
+    def state(self) -> State:
+        """The agent's and the ellipsoid's."""
+        own = {WIDTHS + name: value for name, value in self.widths.state().items()}
+        return {**super().state(), **own}
+
+    def _restore_parts(self, state: State) -> None:
+        super()._restore_parts(state)
+        self.widths.restore(part(state, WIDTHS))

@@ -1,0 +1,95 @@
+"""Learning from demonstrations: what an agent is worth that is shown the best response."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellback.agents.ellipsoid import LOWEST_RIDGE
+from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.arrays import Array
+from tellback.errors import SettingError, one_of, real
+from tellback.models.model import checked_instruction, demand_table
+from tellback.roles import AgentSpec, Choice, Facts, Instruction, Shown, State, Task
+
+
+@dataclass(frozen=True)
+class Imitation(AgentSpec):
+    """Does what was shown: the response most like the best ones of earlier rounds.
+
+    Only where somebody shows them (``worlds.Demonstrated``): descriptions are not listened to.
+    For each instruction, a ridge regression of 1[y is the best] on g(y, s), over all
+    responses of the tasks that were shown.
+
+    Parameters
+    ----------
+    lam : float
+        The ridge.
+    ties : "random" or "first"
+        How to choose among equally good responses; before anything was shown, all are.
+    """
+
+    lam: float = 1.0
+    ties: str = "random"
+
+    def __post_init__(self) -> None:
+        self._settle(
+            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
+            ties=one_of("ties", self.ties, TIES),
+        )
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> ImitationAgent:
+        """An agent that was shown nothing."""
+        return ImitationAgent(self, demand_table(self.kind, facts), facts.dim)
+
+
+class ImitationAgent:
+    """A live imitator.
+
+    Parameters
+    ----------
+    spec : Imitation
+        The settings.
+    instructions, dim : int
+        |X| and d.
+    """
+
+    def __init__(self, spec: Imitation, instructions: int, dim: int) -> None:
+        self.spec = spec
+        self._grams: Array = np.zeros((instructions, dim, dim))
+        self._sums: Array = np.zeros((instructions, dim))
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        """The response most like those that were shown for this instruction."""
+        x = checked_instruction(task.instruction, len(self._sums))
+        sigma = self._grams[x] + self.spec.lam * np.eye(len(self._grams[x]))
+        likeness = np.linalg.solve(sigma, self._sums[x]) @ task.responses.columns
+        random = self.spec.ties == "random"
+        choice = optimistic_choice(task, likeness, np.zeros_like(likeness), 0.0, random, rng)
+        assert choice is not None
+        nan = float("nan")  # a likeness is no probability
+        return choice._replace(estimate=nan, width=nan, highest=nan)
+
+    def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
+        """Take in what the context shows of the round before."""
+        shown = task.context
+        if not isinstance(shown, Shown) or shown.before is None:
+            return
+        x = checked_instruction(shown.before.instruction, len(self._sums))
+        columns = shown.before.responses.columns
+        self._grams[x] += columns @ columns.T
+        self._sums[x] += shown.before.responses.features(shown.best)
+
+    def state(self) -> State:
+        """The sums over what was shown."""
+        return {"grams": self._grams.copy(), "sums": self._sums.copy()}
+
+    def restore(self, state: State) -> None:
+        """Go back to a state that ``state()`` gave."""
+        grams = np.array(state["grams"], dtype=np.float64)
+        sums = np.array(state["sums"], dtype=np.float64)
+        fits = grams.shape == self._grams.shape and sums.shape == self._sums.shape
+        if not fits or not np.isfinite(grams).all() or not np.isfinite(sums).all():
+            raise SettingError("The saved imitation does not fit this agent, or is not finite.")
+        self._grams, self._sums = grams, sums

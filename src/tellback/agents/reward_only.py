@@ -1,0 +1,118 @@
+"""A contextual bandit: of every description it hears only whether that was what was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tellback.agents.ellipsoid import LOWEST_RIDGE, Ellipsoid
+from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.arrays import Array
+from tellback.errors import SettingError, one_of, real
+from tellback.models.model import checked_instruction, demand_table
+from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
+
+
+@dataclass(frozen=True)
+class RewardOnly(AgentSpec):
+    """LinUCB, a linear model of its own for each instruction, fed 1[x' = x] as a reward.
+
+    What is lost when a description is reduced to a reward: a response teaches nothing of the
+    instructions that were not asked for.
+
+    Parameters
+    ----------
+    k : float
+        The weight of the bonus.
+    lam : float
+        The ridge of every model.
+    ties : "random" or "first"
+        How to choose among equally good responses.
+    """
+
+    k: float = 0.1
+    lam: float = 1.0
+    ties: str = "random"
+
+    def __post_init__(self) -> None:
+        self._settle(
+            k=real("k", self.k, at_least=0),
+            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
+            ties=one_of("ties", self.ties, TIES),
+        )
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> RewardOnlyAgent:
+        """An agent that has seen nothing."""
+        return RewardOnlyAgent(self, demand_table(self.kind, facts), facts)
+
+
+class RewardOnlyAgent:
+    """A live bandit.
+
+    Parameters
+    ----------
+    spec : RewardOnly
+        The settings.
+    instructions : int
+        |X|.
+    facts : Facts
+        What may be known beforehand.
+    """
+
+    def __init__(self, spec: RewardOnly, instructions: int, facts: Facts) -> None:
+        self.spec = spec
+        self._dim = facts.dim
+        self._keep = facts.fixed_responses
+        self._ellipsoids = [self._new_ellipsoid() for _ in range(instructions)]
+        self._sums: Array = np.zeros((instructions, facts.dim))
+
+    def _new_ellipsoid(self) -> Ellipsoid:
+        return Ellipsoid(self._dim, self.spec.lam)
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        """The response with the highest expected reward plus k times its width."""
+        x = checked_instruction(task.instruction, len(self._sums))
+        ellipsoid = self._ellipsoids[x]
+        weights = ellipsoid.inverse @ self._sums[x]
+        widths = ellipsoid.squared_widths(task.responses, self._keep)
+        random = self.spec.ties == "random"
+        estimates = weights @ task.responses.columns
+        choice = optimistic_choice(task, estimates, widths, self.spec.k, random, rng)
+        assert choice is not None
+        return choice
+
+    def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
+        """Take in whether it was what was asked for."""
+        x = checked_instruction(task.instruction, len(self._sums))
+        self._ellipsoids[x].add(choice.features)
+        if description == x:
+            self._sums[x] += choice.features
+
+    def state(self) -> State:
+        """The sums, and the ellipsoid of every instruction that was asked for."""
+        return {
+            "sums": self._sums.copy(),
+            **{
+                f"{x}.{name}": value
+                for x, ellipsoid in enumerate(self._ellipsoids)
+                if ellipsoid.count
+                for name, value in ellipsoid.state().items()
+            },
+        }
+
+    def restore(self, state: State) -> None:
+        """Go back to a state that ``state()`` gave."""
+        sums = np.array(state["sums"], dtype=np.float64)
+        if sums.shape != self._sums.shape or not np.isfinite(sums).all():
+            raise SettingError(f"The saved sums are of shape {sums.shape}, or not finite.")
+        parts: dict[int, dict[str, Any]] = {}
+        for name, value in state.items():
+            of, dot, what = name.partition(".")
+            if dot:
+                parts.setdefault(checked_instruction(int(of), len(sums)), {})[what] = value
+        ellipsoids = [self._new_ellipsoid() for _ in sums]
+        for x, saved in parts.items():
+            ellipsoids[x].restore(saved)
+        self._ellipsoids, self._sums = ellipsoids, sums

@@ -1,0 +1,120 @@
+"""Maximum likelihood over a finite class F, which is what the paper's theorems are about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.errors import SettingError, real, whole
+from tellback.models.model import (
+    ModelSpec,
+    checked_instruction,
+    demand_distributions,
+    demand_table,
+)
+from tellback.responses import Listed
+from tellback.roles import Facts, Instruction, State
+from tellback.streams import CLASS_STREAM, Streams
+from tellback.theory import softmax_class
+
+
+@dataclass(frozen=True)
+class FiniteClass(ModelSpec):
+    """The most likely of a known number of F (Algorithm 1, line 3, with its given class).
+
+    The class is public, as Algorithm 1 requires: what is hidden is which member is the
+    truth. ``worlds.Realizable`` with the same size, seed and temperature has one of them.
+
+    Parameters
+    ----------
+    size : int
+        |F|.
+    seed : int
+        The seed from which the members are drawn.
+    temperature : float
+        They are soft-maxes of standard Gaussians divided by this.
+    """
+
+    size: int = 64
+    seed: int = 0
+    temperature: float = 0.75
+
+    def __post_init__(self) -> None:
+        self._settle(
+            size=whole("size", self.size),
+            seed=whole("seed", self.seed, at_least=0),
+            temperature=real("temperature", self.temperature, above=0),
+        )
+
+    def members(self, instructions: int, dim: int) -> Array:
+        """The class: an array of shape (size, instructions, dim)."""
+        rng = Streams(self.seed).birth(CLASS_STREAM)
+        return softmax_class(self.size, instructions, dim, self.temperature, rng)
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> FiniteClassModel:
+        """All members, equally likely."""
+        return FiniteClassModel(self.members(demand_table(self.kind, facts), facts.dim))
+
+
+class FiniteClassModel:
+    """The live class with the log-likelihood of every member.
+
+    Parameters
+    ----------
+    members : Array
+        Of shape (size, instructions, dim).
+    """
+
+    inexact: ClassVar[str] = ""
+
+    def __init__(self, members: Array) -> None:
+        self._members = members
+        self.log_likelihoods = np.zeros(len(members))
+        self._best = 0
+        self._accepted: Listed | None = None
+
+    @property
+    def f(self) -> Array:
+        """F-hat: the most likely member, the first of several."""
+        f: Array = self._members[self._best]
+        return f
+
+    def estimates(self, instruction: Instruction, responses: Listed) -> Array:
+        """f-hat(x) . g(y, s) for every listed response y."""
+        _, instructions, dim = self._members.shape
+        if responses is not self._accepted:
+            demand_distributions("finite-class", responses, dim)
+            self._accepted = responses
+        x = checked_instruction(instruction, instructions)
+        estimates: Array = self._members[self._best, x] @ responses.columns
+        return estimates
+
+    def learn(self, features: Array, description: Instruction) -> None:
+        """Weigh every member by how likely it finds the description."""
+        _, instructions, dim = self._members.shape
+        x = checked_instruction(description, instructions)
+        if features.shape != (dim,):
+            raise SettingError(f"features must be {dim} numbers, not of shape {features.shape}.")
+        probabilities = self._members[:, x] @ features
+        if not (probabilities > 0).all():  # NaN too
+            raise SettingError(f"features must be a distribution, not {features}.")
+        self.log_likelihoods += np.log(probabilities)
+        self._best = int(self.log_likelihoods.argmax())
+
+    def state(self) -> State:
+        """The log-likelihoods."""
+        return {"log_likelihoods": self.log_likelihoods.copy()}
+
+    def restore(self, state: State) -> None:
+        """Go back to a state that ``state()`` gave."""
+        given = np.array(state["log_likelihoods"], dtype=np.float64)
+        if given.shape != self.log_likelihoods.shape or not np.isfinite(given).all():
+            raise SettingError(
+                f"The saved class has log-likelihoods of shape {given.shape}, and this one has "
+                f"{len(self.log_likelihoods)} members; all must be finite."
+            )
+        self.log_likelihoods = given
+        self._best = int(given.argmax())

@@ -1,0 +1,57 @@
+"""The reward without the truth: 1[x' = x] is a sample of it, if the teacher has not seen x."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.errors import SettingError, real
+
+TUNINGS = 0.5 ** np.arange(1, 16)
+"""The scales that a running mean is watched at: deviations large and early, small and late."""
+
+
+class Interval(NamedTuple):
+    """A running mean with bounds, one entry for each observation."""
+
+    mean: Array
+    low: Array
+    high: Array
+
+
+def running_mean(observed: Array, level: float = 0.95) -> Interval:
+    """The mean of what was expected, with bounds that hold after every observation at once.
+
+    Of observations from 0 to 1, the m-th expected to be r_m given the past, whatever the r_m.
+    For any guess c_m made before, E exp(s (X - r) - psi(s) (X - c)^2) <= 1 with
+    psi(s) = -log(1 - s) - s (Fan et al. 2015), so that by Ville's inequality the sum of
+    X - r stays below (psi(s) V + log(2 / alpha_s)) / s for all m, V being the sum of
+    (X - c)^2. The least of several s is taken, which share alpha = 1 - level among them; the
+    guess is the mean so far. Both sides alike.
+
+    Parameters
+    ----------
+    observed : Array
+        From 0 to 1, in the order in which they were made.
+    level : float
+        The probability with which all intervals hold together.
+    """
+    observed = np.asarray(observed, dtype=np.float64)
+    if not ((observed >= 0) & (observed <= 1)).all():
+        raise SettingError("Observations must be from 0 to 1.")
+    alpha = 1 - real("level", level, above=0)
+    if not alpha > 0:
+        raise SettingError(f"level must be below 1, not {level!r}.")
+    n = np.arange(1, len(observed) + 1)
+    sums = np.cumsum(observed)
+    guesses = (0.5 + np.concatenate([[0.0], sums[:-1]])) / n  # half an observation of 1 in one
+    variation = np.cumsum((observed - guesses) ** 2)
+    half = np.full(len(observed), np.inf)
+    for s in TUNINGS:
+        psi = -math.log1p(-s) - s
+        half = np.minimum(half, (psi * variation + math.log(2 * len(TUNINGS) / alpha)) / s)
+    mean = sums / n
+    return Interval(mean, np.maximum(mean - half / n, 0), np.minimum(mean + half / n, 1))

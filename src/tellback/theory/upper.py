@@ -1,0 +1,72 @@
+"""Theorem 2: the most regret that Algorithm 1 can have, with explicit constants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from tellback.errors import SettingError, real, whole
+from tellback.theory.potential import clipped_potential_bound
+from tellback.theory.radius import freedman_constant, repaired_radius, softmax_radius
+
+FARTHEST = 2**200
+"""Rounds beyond which nobody asks whether a bound says anything."""
+
+
+def printed_regret_bound(
+    rounds: int, dim: int, B: float, log_class_size: float, delta: float
+) -> float:
+    """The last line of the paper's proof, before its constants go.
+
+    8 ((2C)^(1/4) sqrt(log(T |F| / delta)) + B) sqrt(T d log(1 + T B)).
+    """
+    constant = math.sqrt(math.sqrt(2 * freedman_constant(log_class_size, delta)))
+    logarithm = math.log(whole("rounds", rounds)) + log_class_size - math.log(delta)
+    sizes = rounds * whole("dim", dim) * math.log1p(rounds * real("B", B, above=0))
+    return 8 * (constant * math.sqrt(logarithm) + B) * math.sqrt(sizes)
+
+
+def repaired_regret_bound(
+    rounds: int, dim: int, B: float, log_class_size: float, delta: float
+) -> float:
+    """The same theorem with the repaired radius, and widths clipped at 1.
+
+    A round costs min(1, 2 r_t w_t) at most, r_t being the radius and w_t the width. With
+    r_t^2 = a + 4 B^2 / t and a = 2 log(|F| / delta), Cauchy and Schwarz give
+    2 sqrt(sum of r_t^2) sqrt(sum of min(1, w_t^2)) unless 2 r_t < 1, which needs a delta
+    near 1; there the radius is taken to be 1/2. The sum of 1/t is at most 1 + log T.
+    """
+    known = max(repaired_radius(0.0, log_class_size, delta, B), 0.5) ** 2
+    radii = known + 4 * B**2 * (1 + math.log(rounds)) / rounds
+    widths = clipped_potential_bound(rounds, dim, 1 / rounds, B)
+    return 2 * math.sqrt(radii) * widths
+
+
+def softmax_regret_bound(rounds: int, instructions: int, dim: int, delta: float) -> float:
+    """Theorem 2 for the whole softmax class, which is what the paper's experiment uses.
+
+    The largest radius there was, which is that of the last round or of the end of an epoch.
+    """
+    rounds = whole("rounds", rounds)
+    moments = {rounds, *(2**epoch for epoch in range(rounds.bit_length()))}
+    radius = max(softmax_radius(t, 1.0, instructions, dim, delta) for t in moments)
+    return 2 * radius * clipped_potential_bound(rounds, dim, 1 / rounds, 1.0)
+
+
+def meaningful_from(bound: Callable[[int], float]) -> int:
+    """The first number of rounds T from which on a bound is below T, so that it says anything.
+
+    The bound must grow more slowly than T.
+    """
+    if bound(FARTHEST) >= FARTHEST:
+        raise SettingError(f"The bound is not below T at any T up to {FARTHEST:.3g}.")
+    low, high = 1, FARTHEST  # says nothing, says something
+    if bound(low) < low:
+        return low
+    while high - low > 1:
+        middle = (low + high) // 2
+        if bound(middle) < middle:
+            high = middle
+        else:
+            low = middle
+    return high

@@ -1,0 +1,103 @@
+"""A world that asks for what the agent is worst at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from tellback.errors import SettingError
+from tellback.roles import (
+    Exchange,
+    Facts,
+    Preparing,
+    Simulation,
+    Task,
+    Truth,
+    World,
+    WorldSpec,
+)
+from tellback.worlds.synthetic import Synthetic
+
+
+@dataclass(frozen=True)
+class Adversarial(WorldSpec):
+    """Another world, but instructions are picked from the history, against the agent.
+
+    Protocol 1 lets the world choose "possibly adversarially". This one knows the truth and
+    asks for the instruction that cost the agent most the last time it was asked for; what was
+    not asked for yet comes first. Among equals, one at random.
+
+    Parameters
+    ----------
+    world : WorldSpec
+        The world, with a table of instructions and a truth.
+    """
+
+    world: WorldSpec = field(default_factory=Synthetic)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.world, WorldSpec):
+            raise SettingError(f"world must be the spec of a world, not {self.world!r}.")
+        if self.world.facts.language:
+            raise SettingError(
+                f"An adversary needs a table of instructions; {self.world.kind} uses sentences."
+            )
+
+    @property
+    def facts(self) -> Facts:
+        """Those of the world."""
+        return self.world.facts
+
+    def prepare(self, progress: Preparing | None = None) -> None:
+        """Prepare the world."""
+        self.world.prepare(progress)
+
+    def begin(self, rng: np.random.Generator) -> Simulation:
+        """Put the adversary before the world."""
+        inner = self.world.begin(rng)
+        if inner.truth is None:
+            raise SettingError(f"An adversary needs a truth, and {self.world.kind} has none.")
+        return Simulation(Adversary(inner.world, inner.truth), inner.teacher, inner.truth)
+
+
+class Adversary:
+    """Presents the world's context, and the instruction that went worst.
+
+    Parameters
+    ----------
+    world : World
+        Where contexts come from.
+    truth : Truth
+        What the agent's responses cost.
+    """
+
+    memory: ClassVar[None] = None
+
+    def __init__(self, world: World, truth: Truth) -> None:
+        self.facts = world.facts
+        assert self.facts.instructions is not None
+        self._world = world
+        self._truth = truth
+        self._costs = np.full(self.facts.instructions, np.inf)
+        self._read = 0
+
+    def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
+        """A task that depends on the past: the costs follow from it alone."""
+        self._read_on(history)
+        task = self._world.task(t, history, rng)
+        worst = np.flatnonzero(self._costs >= self._costs.max())
+        x = int(worst[int(rng.random() * len(worst))])
+        return task._replace(instruction=x)
+
+    def _read_on(self, history: Sequence[Exchange]) -> None:
+        if len(history) < self._read:  # another past than the one that was read
+            self._costs[:], self._read = np.inf, 0
+        # The latest alone, as it is mostly: a slice would copy all there was.
+        fresh = [history[-1]] if len(history) == self._read + 1 else history[self._read :]
+        for task, response, _ in fresh:
+            cost = self._truth.best(task) - self._truth.reward(task, response)
+            self._costs[task.instruction] = cost
+        self._read = len(history)

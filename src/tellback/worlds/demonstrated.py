@@ -1,0 +1,106 @@
+"""A world that shows, a round later, what the best response would have been."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tellback.errors import SettingError
+from tellback.roles import (
+    Exchange,
+    Facts,
+    Instruction,
+    Preparing,
+    Shown,
+    Simulation,
+    Task,
+    Teacher,
+    Truth,
+    World,
+    WorldSpec,
+)
+from tellback.worlds.synthetic import Synthetic
+
+
+@dataclass(frozen=True)
+class Demonstrated(WorldSpec):
+    """Another world with demonstrations: every context also shows the task of the round before.
+
+    For agents that learn by imitation, which hindsight descriptions are to be held against. A
+    demonstration needs an expert, and a description only somebody who watches. Other agents
+    play here as in the world itself, if they do not look at contexts.
+
+    Parameters
+    ----------
+    world : WorldSpec
+        The world, which must have a truth.
+    """
+
+    world: WorldSpec = field(default_factory=Synthetic)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.world, WorldSpec):
+            raise SettingError(f"world must be the spec of a world, not {self.world!r}.")
+
+    @property
+    def facts(self) -> Facts:
+        """Those of the world."""
+        return self.world.facts
+
+    def prepare(self, progress: Preparing | None = None) -> None:
+        """Prepare the world."""
+        self.world.prepare(progress)
+
+    def begin(self, rng: np.random.Generator) -> Simulation:
+        """Put the expert beside the world."""
+        inner = self.world.begin(rng)
+        if inner.truth is None:
+            raise SettingError(f"An expert needs a truth, and {self.world.kind} has none.")
+        truth = _Within(inner.teacher, inner.truth)
+        return Simulation(_Showing(inner.world, inner.truth), truth, truth)
+
+
+class _Showing:
+    """Presents the world's tasks, and the best response to the one before."""
+
+    memory: ClassVar[int | None] = 1
+
+    def __init__(self, world: World, truth: Truth) -> None:
+        self.facts = world.facts
+        self._world = world
+        self._truth = truth
+        wanted = getattr(world, "memory", None)
+        self.memory = None if wanted is None else max(1, wanted)  # type: ignore[misc]
+
+    def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
+        task = self._world.task(t, [_own(past) for past in history], rng)
+        if not history:
+            return task._replace(context=Shown(task.context))
+        before = _own(history[-1]).task
+        rewards = [self._truth.reward(before, y) for y in range(len(before.responses))]
+        return task._replace(context=Shown(task.context, before, int(np.argmax(rewards))))
+
+
+class _Within:
+    """The world's teacher and truth, who see its own contexts."""
+
+    def __init__(self, teacher: Teacher, truth: Truth) -> None:
+        self._teacher = teacher
+        self._truth = truth
+
+    def describe(self, context: Any, response: Any, rng: np.random.Generator) -> Instruction | None:
+        return self._teacher.describe(context.scene, response, rng)
+
+    def reward(self, task: Task, response: Any) -> float:
+        return self._truth.reward(task._replace(context=task.context.scene), response)
+
+    def best(self, task: Task) -> float:
+        return self._truth.best(task._replace(context=task.context.scene))
+
+
+def _own(past: Exchange) -> Exchange:
+    """A round as the world itself presented it."""
+    return past._replace(task=past.task._replace(context=past.task.context.scene))

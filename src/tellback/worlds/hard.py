@@ -1,0 +1,76 @@
+"""The lower bound's worlds: K responses of which one differs by a hair (Theorem 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellback.errors import SettingError, one_of, whole
+from tellback.responses import Listed
+from tellback.roles import Facts, Simulation, WorldSpec
+from tellback.theory import FORMS, demand_conditions, hard_gap
+from tellback.worlds.synthetic import Synthetic
+
+A, B = 0, 1
+"""The two instructions."""
+
+
+@dataclass(frozen=True)
+class Hard(WorldSpec):
+    """World W_i of Theorem 1, or the empty world.
+
+    Instructions A and B, asked for with equal probability. Every response is described as
+    either with probability 1/2, except response i, which is described as A with probability
+    1/2 + gap. Features are one-hot: nothing is known of a response that was not tried.
+
+    Parameters
+    ----------
+    responses : int
+        K.
+    horizon : int
+        T, the number of rounds for which the gap is chosen so that it can just not be found.
+    better : int, "drawn" or "none"
+        i; drawn from the run's seed; or the empty world, in which there is none.
+    gap : "repaired" or "printed"
+        sqrt(K / T) / 4, for which the theorem's argument holds, or the paper's sqrt(K / T).
+    """
+
+    responses: int = 32
+    horizon: int = 1000
+    better: int | str = "drawn"
+    gap: str = "repaired"
+
+    def __post_init__(self) -> None:
+        responses = whole("responses", self.responses)
+        horizon = whole("horizon", self.horizon)
+        gap = one_of("gap", self.gap, FORMS)
+        demand_conditions(responses, horizon, gap)
+        better: int | str
+        if isinstance(self.better, str):
+            better = one_of("better", self.better, ["drawn", "none"])
+        else:
+            better = whole("better", self.better, at_least=0)
+            if better >= responses:
+                raise SettingError(f"better must be below {responses}, not {better}.")
+        self._settle(responses=responses, horizon=horizon, gap=gap, better=better)
+
+    @property
+    def facts(self) -> Facts:
+        """Two instructions, and as many features as responses."""
+        return self._table.facts
+
+    @property
+    def _table(self) -> Synthetic:
+        """The low-rank world that this is, with d = |Y| and G the identity."""
+        return Synthetic(instructions=2, responses=self.responses, rank=self.responses)
+
+    def begin(self, rng: np.random.Generator) -> Simulation:
+        """Set up the table of probabilities."""
+        f = np.full((2, self.responses), 0.5)
+        i = int(rng.integers(self.responses)) if self.better == "drawn" else self.better
+        if isinstance(i, int):
+            gap = hard_gap(self.responses, self.horizon, self.gap)
+            f[A, i] += gap
+            f[B, i] -= gap
+        return self._table.with_f(f, [Listed(np.eye(self.responses))])

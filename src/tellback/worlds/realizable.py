@@ -1,0 +1,71 @@
+"""A synthetic world whose F is one of a known finite class (Assumption 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tellback.errors import whole
+from tellback.roles import Facts, Simulation, WorldSpec
+from tellback.streams import CLASS_STREAM, Streams
+from tellback.theory import softmax_class
+from tellback.worlds.synthetic import Synthetic
+
+
+@dataclass(frozen=True)
+class Realizable(WorldSpec):
+    """The setting of Theorem 2: the truth is a member of a class that the agent knows.
+
+    ``models.FiniteClass`` with the same size, seed and temperature is that class. Which of its
+    members is the truth is drawn from the run's seed.
+
+    Parameters
+    ----------
+    instructions, responses, rank, temperature
+        As in ``Synthetic``.
+    size : int
+        |F|.
+    class_seed : int
+        The seed from which the members are drawn.
+    """
+
+    instructions: int = 10
+    responses: int = 50
+    rank: int = 4
+    temperature: float = 0.75
+    size: int = 64
+    class_seed: int = 0
+
+    def __post_init__(self) -> None:
+        low_rank = self._low_rank
+        self._settle(
+            instructions=low_rank.instructions,
+            responses=low_rank.responses,
+            rank=low_rank.rank,
+            temperature=low_rank.temperature,
+            size=whole("size", self.size),
+            class_seed=whole("class_seed", self.class_seed, at_least=0),
+        )
+
+    @property
+    def facts(self) -> Facts:
+        """The sizes."""
+        return self._low_rank.facts
+
+    @property
+    def _low_rank(self) -> Synthetic:
+        return Synthetic(self.instructions, self.responses, self.rank, self.temperature)
+
+    def begin(self, rng: np.random.Generator) -> Simulation:
+        """Draw one of the class, and the features."""
+        members = softmax_class(
+            self.size,
+            self.instructions,
+            self.rank,
+            self.temperature,
+            Streams(self.class_seed).birth(CLASS_STREAM),
+        )
+        which = int(rng.integers(self.size))
+        low_rank = self._low_rank
+        return low_rank.with_f(members[which], [low_rank.draw_responses(rng)])
