@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tellback.cli.options import RESULTS, Full, On, ResultsFolder, Scale, Workers
-from tellback.cli.show import conducted, print_results, print_section, print_written
+from tellback.cli.show import (
+    conducted,
+    console,
+    print_results,
+    print_section,
+    print_written,
+    progress,
+)
 
 if TYPE_CHECKING:
     from tellback.paper.claims import Claim
@@ -43,7 +50,7 @@ def every(
         return
     from_extra("vision", "torch", "The second experiment")  # rather now than in ten minutes
     places = results, workers, on, scale
-    claims = [*_synthetic(*places), *_images(*places, full)]
+    claims = [*_synthetic(*places), *_images(*places, full), *_theory(*places)]
     print_section(claims_section(claims))
 
 
@@ -80,6 +87,21 @@ def images(
     print_section(claims_section(_images(results, workers, on, scale, full)))
 
 
+@app.command()
+def theory(
+    results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here", scale: Scale = 1.0
+) -> None:
+    """The theorems: each statement held against runs, and what it promises shown.
+
+    The lower bound's worlds, the confidence ellipsoid and the regret bound where they can be
+    had exactly, regret against |Y|, d and T, an adversary, and what rewards or demonstrations
+    would teach instead of descriptions. Ctrl-C keeps what is finished.
+    """
+    from tellback.paper.claims import claims_section
+
+    print_section(claims_section(_theory(results, workers, on, scale)))
+
+
 def _synthetic(results: Path, workers: int | None, on: str, scale: float) -> list[Claim]:
     from tellback.paper import synthetic as experiment
 
@@ -97,6 +119,25 @@ def _images(results: Path, workers: int | None, on: str, scale: float, full: boo
     worlds = list(experiment.worlds(scale, full).values())
     print_written(sheets.draw(found[0], worlds, folder))
     return claims
+
+
+def _theory(results: Path, workers: int | None, on: str, scale: float) -> list[Claim]:
+    from tellback.lab import Store
+    from tellback.lab.report import write_report
+    from tellback.paper.claims import claims_section
+    from tellback.paper.theory import plan
+
+    folder = _folder(results, "theory", scale)
+    found, complete = conducted(plan.studies(scale), Store(results / "runs"), on, workers)
+    if not complete:
+        raise typer.Exit(1)
+    with progress(console(stderr=True)) as show:
+        findings = plan.findings(found, scale, show)
+    section = claims_section(list(findings.claims))
+    shown = plan.reported(found, scale)
+    print_results(shown)
+    print_written(write_report(plan.TITLE, shown, folder, [section], findings.pictures))
+    return list(findings.claims)
 
 
 def _folder(results: Path, name: str, scale: float) -> Path:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellback.arrays import Array
+from tellback.arrays import AnyArray, Array
 from tellback.errors import SettingError
 
 LEVEL = 0.95
@@ -47,6 +47,36 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.less:+.1%} [{self.low:+.1%}, {self.high:+.1%}], n = {self.n}"
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of n runs of which something is true, with Clopper and Pearson's interval."""
+
+    share: float
+    low: float
+    high: float
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.share:.1%} [{self.low:.1%}, {self.high:.1%}], n = {self.n}"
+
+
+def share_of(true: AnyArray, level: float = LEVEL) -> Share:
+    """How many of some runs, of each of which something is true or false.
+
+    The interval holds the true share with at least this level, for any n (Clopper and
+    Pearson 1934).
+    """
+    from scipy.special import betaincinv  # slow to import, and workers do without
+
+    n, yes = len(true), int(np.sum(true))
+    if not n:
+        raise SettingError("A share needs at least one run.")
+    tail = error_rate(level) / 2
+    low = float(betaincinv(yes, n - yes + 1, tail)) if yes else 0.0
+    high = float(betaincinv(yes + 1, n - yes, 1 - tail)) if yes < n else 1.0
+    return Share(yes / n, low, high, n)
 
 
 def mean_regret(regret: Array, level: float = LEVEL) -> Estimate:

@@ -27,9 +27,26 @@ def growth(t: Indices, curves: Array) -> Estimate | None:
         None where regret is zero somewhere in the fitted stretch, or one seed is all.
     """
     late = t >= FITTED_FROM * t[-1]
-    if late.sum() < 2 or len(curves) < 2 or not (curves[:, late] > 0).all():
+    return power(t[late], curves[:, late])
+
+
+def power(sizes: Indices, regrets: Array) -> Estimate | None:
+    """The slope of log regret against the log of a size, fitted to each seed.
+
+    Parameters
+    ----------
+    sizes : Indices
+        The sizes.
+    regrets : Array
+        Regret, a row a seed and a column a size.
+
+    Returns
+    -------
+    Estimate or None
+        The mean slope and its interval; None where a regret is zero, or one seed is all.
+    """
+    if len(sizes) < 2 or len(regrets) < 2 or not (regrets > 0).all():
         return None
-    x = np.log(t[late])
+    x = np.log(sizes)
     x = x - x.mean()
-    slopes = np.log(curves[:, late]) @ x / (x @ x)
-    return mean_regret(slopes)
+    return mean_regret(np.log(regrets) @ x / (x @ x))

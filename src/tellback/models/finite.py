@@ -54,6 +54,11 @@ class FiniteClass(ModelSpec):
         rng = Streams(self.seed).birth(CLASS_STREAM)
         return softmax_class(self.size, instructions, dim, self.temperature, rng)
 
+    def bound(self, instructions: int, dim: int) -> float:
+        """B of Assumption 2 for features on the simplex: no f(x) of any member is longer."""
+        lengths = np.linalg.norm(self.members(instructions, dim), axis=2)
+        return max(1.0, float(lengths.max()))
+
     def begin(self, facts: Facts, rng: np.random.Generator) -> FiniteClassModel:
         """All members, equally likely."""
         return FiniteClassModel(self.members(demand_table(self.kind, facts), facts.dim))

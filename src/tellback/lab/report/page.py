@@ -10,6 +10,7 @@ from itertools import chain, count
 
 from tellback import __version__
 from tellback.lab.charts import Chart
+from tellback.lab.charts.picture import Picture
 from tellback.lab.pairs import Pair, headline
 from tellback.lab.report.inline import inline_svg
 from tellback.lab.report.markup import Markup, element, joined, table, text
@@ -49,8 +50,13 @@ class Drawn:
     drawings: Mapping[Chart, str]
 
 
-def page(title: str, drawn: Sequence[Drawn], sections: Sequence[Section] = ()) -> str:
-    """The report of some studies."""
+def page(
+    title: str,
+    drawn: Sequence[Drawn],
+    sections: Sequence[Section] = (),
+    pictures: Sequence[tuple[Picture, str]] = (),
+) -> str:
+    """The report of some studies, with the SVG of each picture that goes before them."""
     found = [one.results for one in drawn]
     body = [
         element("h1", title),
@@ -59,6 +65,7 @@ def page(title: str, drawn: Sequence[Drawn], sections: Sequence[Section] = ()) -
         else "",
         _headlines(found),
         *(_section(section) for section in sections),
+        *(_picture(picture, svg) for picture, svg in pictures),
         _contents(found) if len(found) > 1 else "",
         *(_study(one, i) for i, one in enumerate(drawn)),
         element("footer", _how_to_read()),
@@ -96,6 +103,12 @@ def _beaten_too(first: Pair, pairs: Sequence[Pair]) -> str:
 
 def _section(section: Section) -> Markup:
     return joined([element("h2", section.title), table(section.headers, section.rows)])
+
+
+def _picture(picture: Picture, svg: str) -> Markup:
+    drawing = inline_svg(svg, f"{picture.name}-", picture.title)
+    caption = element("figcaption", picture.says)
+    return joined([element("h2", picture.title), element("figure", drawing, caption)])
 
 
 def _contents(found: Sequence[Results]) -> Markup:

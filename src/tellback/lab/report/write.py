@@ -11,14 +11,30 @@ from tellback.errors import SettingError
 from tellback.files import written_whole
 from tellback.lab.charts import CHARTS, draw_regret
 from tellback.lab.charts.chart import has_intervals
+from tellback.lab.charts.picture import Picture
 from tellback.lab.report.page import Drawn, Section, page, slugs
 from tellback.lab.results import Results
 
 
 def write_report(
-    title: str, found: Sequence[Results], folder: Path, sections: Sequence[Section] = ()
+    title: str,
+    found: Sequence[Results],
+    folder: Path,
+    sections: Sequence[Section] = (),
+    pictures: Sequence[Picture] = (),
 ) -> list[Path]:
     """Write the page, every figure as PNG and SVG, and all curves as one table.
+
+    Parameters
+    ----------
+    title : str
+        What the report is called.
+    found : sequence of Results
+        The studies.
+    folder : Path
+        Where to write.
+    sections, pictures : sequence
+        Tables that the report begins with, and figures that follow them.
 
     Returns
     -------
@@ -26,6 +42,11 @@ def write_report(
         The files written, the page first.
     """
     drawn, files = [], []
+    shown = []
+    for picture in pictures:
+        png, svg = picture.write(folder)
+        files += [png, svg]
+        shown.append((picture, svg.read_text(encoding="utf-8")))
     folders = [folder / name for name in slugs([one.study.name for one in found])]
     for results, own in zip(found, folders, strict=True):
         place = own if len(found) > 1 else folder
@@ -38,7 +59,7 @@ def write_report(
         files += draw_regret(same, title, folder / "regret")
     path = folder / "report.html"
     with written_whole(path) as temporary:
-        temporary.write_text(page(title, drawn, sections), encoding="utf-8")
+        temporary.write_text(page(title, drawn, sections, shown), encoding="utf-8")
     curves = polars.concat([results.table() for results in found])
     return [path, *files, write_table(curves, folder / "regret.parquet")]
 

@@ -1,0 +1,72 @@
+"""Regret, the running certificate of it, and the bounds of the theory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tellback.lab.curve import curve_rounds
+from tellback.run import Run
+
+CERTIFIED, REGRET, BOUND = "#cc79a7", "#0072b2", "#d55e00"
+
+
+def draw_certificate(
+    axis: Any, run: Run, bounds: Mapping[str, Callable[[int], float]] | None = None
+) -> None:
+    """Draw what is known of a run's regret, on double logarithmic axes.
+
+    Parameters
+    ----------
+    axis : Axes
+        Where to draw.
+    run : Run
+        A run; without a truth its regret is not drawn.
+    bounds : mapping of str to callable, optional
+        Bounds on regret by name, each a function of the number of rounds.
+    """
+    t = _rounds(len(run))
+    axis.loglog(t, t, "--", color="#999999", lw=1.2, label="T: a bound above says nothing")
+    styles = ("-", ":", "-.")
+    for (name, bound), style in zip((bounds or {}).items(), styles, strict=False):
+        values = [bound(int(one)) for one in t]
+        axis.loglog(t, values, style, color=BOUND, lw=1.4, label=f"{name}: {values[-1]:,.3g}")
+    if not np.isnan(run.certificate).any():
+        basis = "a heuristic" if run.heuristic else "proven"
+        worth = "vacuous" if run.vacuous else f"{run.certificate[-1]:,.4g}"
+        label = f"certificate ({basis}): {worth}"
+        axis.loglog(t, run.certificate[t - 1], color=CERTIFIED, lw=1.6, label=label)
+    if not np.isnan(run.regrets).any():
+        shown = run.regret[t - 1] > 0
+        label = f"regret: {run.regret[-1]:,.3g}"
+        axis.loglog(t[shown], run.regret[t - 1][shown], color=REGRET, lw=1.8, label=label)
+    axis.set_xlabel("round")
+    axis.set_ylabel("cumulative")
+    axis.legend(fontsize=7, edgecolor="none", title=f"calibration {run.calibration().light}")
+
+
+def draw_reward_estimate(axis: Any, run: Run) -> None:
+    """The mean reward so far as matches tell it, with its interval, and as the truth has it."""
+    told = np.flatnonzero(run.described)
+    estimate = run.reward_estimate()
+    at = told + 1
+    shown = np.unique(np.geomspace(1, len(at), min(len(at), 400)).astype(int)) - 1
+    low, high = estimate.low[shown], estimate.high[shown]
+    axis.fill_between(at[shown], low, high, color=CERTIFIED, alpha=0.2, lw=0)
+    axis.plot(at[shown], estimate.mean[shown], color=CERTIFIED, label="matches, 95% at all times")
+    if not np.isnan(run.rewards).any():
+        truth = np.cumsum(run.rewards[told]) / np.arange(1, len(told) + 1)
+        axis.plot(at[shown], truth[shown], color=REGRET, label="the hidden reward")
+    axis.set_xscale("log")
+    axis.set_ylim(0, min(1, 1.15 * float(estimate.high[len(at) // 20 :].max())))
+    axis.set_xlabel("round")
+    axis.set_ylabel("mean reward so far")
+    axis.legend(fontsize=7, edgecolor="none")
+
+
+def _rounds(count: int) -> Any:
+    """Rounds to draw, close together at the beginning."""
+    early = np.geomspace(1, count, 200).round().astype(np.int64)
+    return np.unique(np.concatenate([early, curve_rounds(count)]))

@@ -1,0 +1,1 @@
+"""The paper's theorems held against runs, and what they promise shown."""

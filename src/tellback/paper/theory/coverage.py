@@ -1,0 +1,147 @@
+"""Lemma 1: how often the ellipsoid holds f* at all times, and how much smaller it could be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tellback import theory
+from tellback.arrays import Array
+from tellback.lab.charts.picture import Picture
+from tellback.lab.compare import share_of
+from tellback.lab.results import Results
+from tellback.paper.claims import Claim
+from tellback.paper.theory.experiment import Experiment, Findings
+from tellback.paper.theory.known_class import KnownClass
+from tellback.protocol import play
+from tellback.responses import Listed
+from tellback.roles import AgentSpec, Preparing
+from tellback.run import Run
+from tellback.streams import Streams
+from tellback.worlds import Realizable
+
+DELTA = 0.1
+RUNS, ROUNDS = 400, 500
+SETTINGS = {
+    "members far apart": KnownClass(Realizable(5, 20, 3, 0.75, size=100), DELTA),
+    "members alike": KnownClass(Realizable(5, 20, 3, 3.0, size=100), DELTA),
+}
+
+
+def distances(run: Run, known: KnownClass, f_star: Array, responses: Listed) -> Array:
+    """sup_x ||f*(x) - f-hat_t(x)|| in the norm of Sigma-hat_t, for every round t.
+
+    Worked out from the record of a run alone: the most likely member in each round, and the sum
+    over earlier rounds of the squared errors of its probabilities, plus the ridge's part.
+    """
+    members = known.model.members(known.world.instructions, known.world.rank)
+    g = responses.matrix[np.asarray(run.responses)]  # a row a round
+    told = np.asarray(run.descriptions)
+    likelihoods = np.log(np.einsum("mtd,td->tm", members[:, told], g))
+    best = np.vstack([np.zeros(len(members)), likelihoods.cumsum(axis=0)[:-1]]).argmax(axis=1)
+    errors = np.einsum("mxd,td->tmx", members - f_star, g) ** 2
+    before = np.vstack([np.zeros_like(errors[:1]), errors.cumsum(axis=0)[:-1]])
+    t = np.arange(len(run))
+    ridge = ((members - f_star) ** 2).sum(axis=2)[best] / (t + 1)[:, None]
+    furthest: Array = np.sqrt((before[t, best] + ridge).max(axis=1))
+    return furthest
+
+
+def _radii(known: KnownClass) -> dict[str, Array]:
+    """Each radius at every round, and that of Algorithm 1 without its C'."""
+    facts = known.world.facts
+    rounds = [(t, 1 / t) for t in range(1, ROUNDS + 1)]
+    printed, repaired = (
+        np.array([radius(t, lam) for t, lam in rounds])
+        for radius in (spec.begin(facts) for spec in known.radii())
+    )
+    constant = theory.printed_constant(known.log_size, known.delta)
+    return {"printed": printed, "repaired": repaired, "without C'": printed / constant}
+
+
+def simulate(
+    known: KnownClass, agent: AgentSpec, runs: int, progress: Preparing | None
+) -> tuple[dict[str, Array], float]:
+    """For each run, the largest distance in units of each radius; and how often it was optimistic.
+
+    Returns
+    -------
+    tuple
+        Largest ratios by radius, an entry a run; the share of rounds in which the best response
+        was not above the highest upper bound.
+    """
+    radii = _radii(known)
+    ratios: dict[str, list[float]] = {name: [] for name in radii}
+    optimistic = []
+    for seed in range(runs):
+        simulation: Any = known.world.begin(Streams(seed).birth("world"))
+        run = play(simulation, agent, ROUNDS, seed=seed)
+        responses = simulation.world.task(1, (), np.random.default_rng(0)).responses
+        far = distances(run, known, simulation.truth.f, responses)
+        for name, radius in radii.items():
+            ratios[name].append(float((far / radius).max()))
+        optimistic.append(run.calibration().optimistic)
+        if progress is not None:
+            progress("Lemma 1 in simulation, runs", seed + 1, runs)
+    return {name: np.array(values) for name, values in ratios.items()}, float(np.mean(optimistic))
+
+
+def findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
+    """Coverage of the printed and of the repaired ellipsoid, and the least C' that would do."""
+    runs = max(20, round(RUNS * scale))
+    ratios: dict[str, dict[str, Array]] = {}
+    claims = []
+    for name, known in SETTINGS.items():
+        agent = known.agents()["LORIL repaired"]
+        ratios[name], optimistic = simulate(known, agent, runs, progress)
+        claims.append(_claim(name, known, ratios[name], optimistic))
+
+    def draw(figure: Any) -> None:
+        for axis, (name, known) in zip(figure.subplots(1, 2), SETTINGS.items(), strict=True):
+            needed = ratios[name]["without C'"]
+            constants = np.linspace(0, 3, 200)
+            axis.plot(constants, [(needed <= c).mean() for c in constants], color="#0072b2")
+            axis.axhline(1 - 2 * known.delta, color="#999999", ls="--", lw=1)
+            axis.axvline(
+                theory.printed_constant(known.log_size, known.delta), color="black", ls=":", lw=1
+            )
+            axis.set_title(f"{name} (temperature {known.world.temperature:g})", fontsize=9.5)
+            axis.set_xlabel("C'")
+            axis.set_ylabel("share of runs covered at all times")
+
+    picture = Picture(
+        name="coverage",
+        title="Lemma 1: how small C' could be",
+        says=f"The share of {runs} runs of {ROUNDS} rounds in which the ellipsoid held f* in every "
+        f"round, against the C' that is used; dashed, the 1 - 2 delta that the lemma promises; "
+        f"dotted, the paper's C'. |F| = 100, d = 3, delta = {DELTA:g}; responses chosen by LORIL "
+        "with the repaired radius. A finite class whose maximum of the likelihood is exact.",
+        draw=draw,
+    )
+    return Findings(claims, [picture])
+
+
+def _claim(name: str, known: KnownClass, ratios: dict[str, Array], optimistic: float) -> Claim:
+    printed, repaired = share_of(ratios["printed"] <= 1), share_of(ratios["repaired"] <= 1)
+    least = float(np.quantile(ratios["without C'"], 1 - 2 * known.delta, method="higher"))
+    promised = 1 - 2 * known.delta
+    return Claim(
+        claim="Lemma 1: the ellipsoid holds f* at all times with probability 1 - 2 delta",
+        figure=f"{promised:.0%} or more",
+        reading=f"{name}, |F| = {known.world.size}, {ROUNDS} rounds",
+        measured=f"printed {printed}; repaired (promises {1 - known.delta:.0%}) {repaired}",
+        verdict="holds"
+        if printed.low >= promised and repaired.low >= 1 - known.delta
+        else "does not hold"
+        if printed.high < promised
+        else "undecided",
+        note=f"C' = {least:.2f} would do for {promised:.0%}, and the paper's is "
+        f"{theory.printed_constant(known.log_size, known.delta):.2f}; the repaired radius could "
+        f"be {float(np.quantile(ratios['repaired'], 1 - known.delta)):.2f} of what it is. The "
+        f"highest upper bound was not below the best response in {optimistic:.2%} of rounds.",
+    )
+
+
+EXPERIMENT = Experiment("coverage", lambda scale: [], findings)

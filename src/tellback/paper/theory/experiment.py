@@ -1,0 +1,165 @@
+"""What an experiment on the theory is, and how sizes are swept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.lab.charts.colours import colours
+from tellback.lab.charts.picture import Picture
+from tellback.lab.compare import Estimate, mean_regret
+from tellback.lab.growth import power
+from tellback.lab.results import Results
+from tellback.lab.study import Study
+from tellback.paper.claims import Claim
+from tellback.roles import Preparing
+
+TUNING = tuple(range(1000, 1004))
+SEEDS = 20
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What came of an experiment: lines of the claims table, and figures."""
+
+    claims: Sequence[Claim]
+    pictures: Sequence[Picture]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question to the theory.
+
+    Parameters
+    ----------
+    name : str
+        What it is called in progress and errors.
+    studies : callable
+        The comparisons to run, at a scale from 0 to 1.
+    finds : callable
+        What their results say, given the scale; simulations that are no study are run here,
+        with progress told to the third argument.
+    reported : bool
+        Whether the studies are shown one by one in the report, too.
+    """
+
+    name: str
+    studies: Callable[[float], list[Study]]
+    finds: Callable[[Sequence[Results], float, Preparing | None], Findings]
+    reported: bool = False
+
+
+def seeds(scale: float, most: int = SEEDS) -> tuple[int, ...]:
+    """The reported seeds."""
+    return tuple(range(max(3, round(most * scale))))
+
+
+def tuning(scale: float) -> tuple[int, ...]:
+    """The tuning seeds."""
+    return TUNING[: max(2, round(len(TUNING) * scale))]
+
+
+def rounds(most: int, scale: float) -> int:
+    """The length of runs."""
+    return max(100, round(most * scale))
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """Final regrets of agents while one size grows.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The size in each study.
+    found : sequence of Results
+        Their results, all with the same agents and as many seeds.
+    """
+
+    sizes: Sequence[int]
+    found: Sequence[Results]
+
+    def __post_init__(self) -> None:
+        assert len(self.sizes) == len(self.found)
+
+    @property
+    def n(self) -> int:
+        """How many seeds were played at each size."""
+        return len(self.found[0].study.reported)
+
+    def finals(self, name: str) -> Array:
+        """Final regrets, a row a seed and a column a size."""
+        return np.array([one.final(one.tuned(name)) for one in self.found]).T
+
+    def power(self, name: str) -> Estimate | None:
+        """The power of the size with which an agent's regret grows, and its interval."""
+        return power(np.array(self.sizes), self.finals(name))
+
+    def ratio(self, name: str, to: str = "random") -> Array:
+        """Mean regret as a share of another agent's, one entry a size."""
+        shares: Array = self.finals(name).mean(axis=0) / self.finals(to).mean(axis=0)
+        return shares
+
+    def said(self, name: str, size: str) -> str:
+        """The power in words."""
+        found = self.power(name)
+        if found is None:
+            return f"{name}: no power (a regret of zero)"
+        return f"{name} grows as {size}^{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
+
+
+def at_most(limit: float, power: Estimate | None) -> str:
+    """The verdict on a power that is claimed to be at most a limit."""
+    if power is None or power.low <= limit < power.high:
+        return "undecided"
+    return "holds" if power.high <= limit else "does not hold"
+
+
+def draw_sweep(axis: Any, sweep: Sweep, size: str, names: Mapping[str, str] | None = None) -> None:
+    """Mean final regret against the size on logarithmic axes, with intervals and powers."""
+    agents = list(sweep.found[0].study.agents)
+    colour_of = colours(agents)
+    for name in agents:
+        finals = sweep.finals(name)
+        means = [mean_regret(column) for column in finals.T]
+        found = sweep.power(name)
+        said = f": power {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]" if found else ""
+        middle = np.array([mean.mean for mean in means])
+        spread = np.array(
+            [[max(m.mean - m.low, 0.0) for m in means], [m.high - m.mean for m in means]]
+        )
+        spread[0] = np.minimum(spread[0], 0.9 * middle)  # a logarithm needs something left
+        axis.errorbar(
+            sweep.sizes,
+            middle,
+            spread,
+            fmt="o--" if name == "random" else "o-",
+            color=colour_of[name],
+            ms=3.5,
+            lw=1.5,
+            capsize=2,
+            label=(names or {}).get(name, name) + said,
+        )
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_xlabel(size)
+    axis.set_ylabel("final regret")
+    axis.legend(fontsize=7, edgecolor="none")
+
+
+def draw_ratios(axis: Any, sweep: Sweep, size: str) -> None:
+    """Mean regret as a share of random play's."""
+    agents = [name for name in sweep.found[0].study.agents if name != "random"]
+    colour_of = colours(agents)
+    for name in agents:
+        axis.plot(sweep.sizes, sweep.ratio(name), "o-", color=colour_of[name], ms=3.5, label=name)
+    axis.axhline(1, color="#999999", ls="--", lw=1.2)
+    axis.set_xscale("log")
+    axis.set_ylim(bottom=0)
+    axis.set_xlabel(size)
+    axis.set_ylabel("regret, of that of random play")
+    axis.legend(fontsize=7, edgecolor="none")

@@ -1,0 +1,102 @@
+"""What the paper motivates and does not measure: descriptions, rewards and demonstrations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+from tellback.agents import LORIL, Imitation, RewardOnly, Uniform
+from tellback.lab.charts.picture import Picture
+from tellback.lab.charts.regret import draw_curves
+from tellback.lab.results import Results
+from tellback.lab.study import Study
+from tellback.paper.claims import VERDICTS, Claim
+from tellback.paper.theory.experiment import Experiment, Findings, rounds, seeds, tuning
+from tellback.paper.theory.sizes import KS
+from tellback.roles import Preparing
+from tellback.worlds import Demonstrated, Synthetic
+
+LAMBDAS = (0.1, 1.0, 10.0)
+DESCRIBED, REWARDED, SHOWN = "LORIL", "reward only", "imitation"
+WORLDS = {
+    "one context": Demonstrated(Synthetic(instructions=20, responses=200, rank=5)),
+    "fresh contexts": Demonstrated(
+        Synthetic(instructions=20, responses=200, rank=5, contexts="fresh")
+    ),
+}
+
+
+def studies(scale: float) -> list[Study]:
+    """One label a round for each: a description, whether it matched, or the best response."""
+    return [
+        Study(
+            name=f"kinds of feedback, {name}",
+            world=world,
+            agents={
+                DESCRIBED: tuple(LORIL(k=k) for k in KS),
+                REWARDED: tuple(RewardOnly(k, lam) for k, lam in product(KS, LAMBDAS[:2])),
+                SHOWN: tuple(Imitation(lam) for lam in LAMBDAS),
+                "random": (Uniform(),),
+            },
+            rounds=rounds(2_000, scale),
+            tuning=tuning(scale),
+            reported=seeds(scale),
+            everywhere=False,
+        )
+        for name, world in WORLDS.items()
+    ]
+
+
+def findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
+    """Regret against the number of labels."""
+
+    def draw(figure: Any) -> None:
+        for axis, results in zip(figure.subplots(1, 2), found, strict=True):
+            draw_curves(axis, results)
+            axis.set_yscale("symlog", linthresh=1)
+            axis.set_ylim(0, None)
+            axis.autoscale(axis="y")
+            axis.set_xlabel("labels")
+            axis.set_title(results.study.name, fontsize=9.5)
+
+    picture = Picture(
+        name="feedback",
+        title="Regret against the number of labels, by kind of feedback",
+        says="Each agent gets one label a round: a description of what it did; only whether that "
+        "was what was asked for; or the best response, which takes an expert who can do the task. "
+        "Mean and 95% band, |X| = 20, |Y| = 200, d = 5. Other models would give other curves.",
+        draw=draw,
+        height=5.0,
+    )
+    claims = [claim for results in found for claim in _claims(results)]
+    return Findings(claims, [picture])
+
+
+def _claims(results: Results) -> list[Claim]:
+    where = f"{results.study.name}, T = {results.study.rounds:,}"
+    stated = "; ".join(f"{n} {results.stated(n)}" for n in (DESCRIBED, REWARDED, SHOWN))
+    against_reward = results.difference(DESCRIBED, REWARDED)
+    against_shown = results.difference(DESCRIBED, SHOWN)
+    return [
+        Claim(
+            claim="Motivation: a description teaches more than a reward",
+            figure="none",
+            reading=where,
+            measured=f"{against_reward} less regret than {REWARDED}",
+            verdict=VERDICTS[against_reward.verdict],
+            note=f"Final regret: {stated}.",
+        ),
+        Claim(
+            claim="Motivation: descriptions need no expert, as demonstrations do",
+            figure="none",
+            reading=where,
+            measured=f"{against_shown} less regret than {SHOWN}, label for label",
+            verdict="not measured",
+            note="What a label costs is not simulated; what it teaches is. A demonstration takes "
+            "somebody who can do the task, and a description somebody who watches.",
+        ),
+    ]
+
+
+EXPERIMENT = Experiment("feedback", studies, findings, reported=True)

@@ -1,0 +1,71 @@
+"""The setting of Theorem 2, which can be had exactly: a finite class that is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tellback import theory
+from tellback.agents import LORIL, Certified, Greedy, Printed, Repaired
+from tellback.models import FiniteClass
+from tellback.roles import AgentSpec
+from tellback.worlds import Realizable
+
+DELTA = 0.05
+
+
+@dataclass(frozen=True)
+class KnownClass:
+    """A realizable world, its class, and what the theory makes of them.
+
+    Parameters
+    ----------
+    world : Realizable
+        The world.
+    delta : float
+        The probability with which the theory may fail.
+    """
+
+    world: Realizable
+    delta: float = DELTA
+
+    @property
+    def model(self) -> FiniteClass:
+        """The class, as an agent knows it."""
+        return FiniteClass(self.world.size, self.world.class_seed, self.world.temperature)
+
+    @property
+    def log_size(self) -> float:
+        """log |F|."""
+        return math.log(self.world.size)
+
+    @property
+    def B(self) -> float:  # noqa: N802
+        """The bound on the length of f(x) and g(y)."""
+        return self.model.bound(self.world.instructions, self.world.rank)
+
+    def agents(self) -> dict[str, AgentSpec]:
+        """Algorithm 1 as printed and repaired, and greedy with a certificate."""
+        settings = self.delta, self.log_size, self.B
+        return {
+            "LORIL as printed": LORIL.as_printed(*settings, model=self.model),
+            "LORIL repaired": LORIL.as_repaired(*settings, model=self.model),
+            "greedy, certified": Certified(Greedy(model=self.model), k=Repaired(*settings)),
+        }
+
+    def radii(self) -> tuple[Printed, Repaired]:
+        """Both radii."""
+        settings = self.delta, self.log_size, self.B
+        return Printed(*settings), Repaired(*settings)
+
+    def printed_bound(self, rounds: int) -> float:
+        """Theorem 2 as printed."""
+        return theory.printed_regret_bound(
+            rounds, self.world.rank, self.B, self.log_size, self.delta
+        )
+
+    def repaired_bound(self, rounds: int) -> float:
+        """Theorem 2 repaired."""
+        return theory.repaired_regret_bound(
+            rounds, self.world.rank, self.B, self.log_size, self.delta
+        )

@@ -1,0 +1,56 @@
+"""All experiments on the theory, in the order of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tellback.lab.results import Results
+from tellback.lab.study import Study
+from tellback.paper.theory import certificates, coverage, feedback, growth, lower, sizes
+from tellback.paper.theory.experiment import Experiment, Findings
+from tellback.roles import Preparing
+
+TITLE = "The theory, run: what the theorems promise beside what was measured"
+
+EXPERIMENTS: tuple[Experiment, ...] = (
+    lower.FAMILY_EXPERIMENT,
+    lower.SCALING_EXPERIMENT,
+    coverage.EXPERIMENT,
+    certificates.EXPERIMENT,
+    sizes.RESPONSES_EXPERIMENT,
+    sizes.RANK_EXPERIMENT,
+    growth.EXPERIMENT,
+    feedback.EXPERIMENT,
+)
+
+
+def studies(scale: float = 1.0) -> list[Study]:
+    """Every study; a scale below 1 shortens runs and takes fewer sizes and seeds."""
+    return [study for experiment in EXPERIMENTS for study in experiment.studies(scale)]
+
+
+def findings(found: Sequence[Results], scale: float, progress: Preparing | None = None) -> Findings:
+    """What all of them say.
+
+    Parameters
+    ----------
+    found : sequence of Results
+        Those of ``studies(scale)``, in that order.
+    scale : float
+        The scale they were run at.
+    progress : callable, optional
+        Told how far the simulations are that are no studies.
+    """
+    left = list(found)
+    parts = []
+    for experiment in EXPERIMENTS:
+        own = [left.pop(0) for _ in experiment.studies(scale)]
+        parts.append(experiment.finds(own, scale, progress))
+    claims = [claim for part in parts for claim in part.claims]
+    return Findings(claims, [picture for part in parts for picture in part.pictures])
+
+
+def reported(found: Sequence[Results], scale: float) -> list[Results]:
+    """The results whose curves are worth a look one by one."""
+    kinds = [experiment.reported for experiment in EXPERIMENTS for _ in experiment.studies(scale)]
+    return [results for results, shown in zip(found, kinds, strict=True) if shown]
