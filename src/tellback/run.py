@@ -190,7 +190,11 @@ class Run:
         if np.isnan(total):
             return "none: the agent states no widths"
         worth = "vacuous" if self.vacuous else f"at most {total:.4g}"
-        basis = f"a heuristic: {self.heuristic}" if self.heuristic else "proven"
+        basis = (
+            f"a heuristic: {self.heuristic}"
+            if self.heuristic
+            else "proven, if the truth is in its class"
+        )
         return f"{worth} ({basis}); calibration {self.calibration().light}"
 
     def _repr_html_(self) -> str:

@@ -113,7 +113,7 @@ class ModelAgentSpec(AgentSpec):
         """Bring model and explorer to life."""
         settled = self.settled(facts)
         model = settled.model or default_model(facts)
-        return ModelAgent(model.begin(facts, rng), self.explorer(facts), settled, facts)
+        return ModelAgent(model.begin(facts, rng), settled.explorer(facts), settled, facts)
 
     def settled(self, facts: Facts) -> Self:
         """The same agent with its model named."""

@@ -53,14 +53,18 @@ class Certified(AgentSpec):
         self._settle(k=checked_radius(self.k), lam=checked_ridge(self.lam))
 
     def settled(self, facts: Facts) -> Self:
-        """The same with the agent's model named."""
-        return self.with_settings({"agent": self.agent.settled(facts)})
+        """The same with the agent's model named, and the class that the radius is for."""
+        agent, k = self.agent.settled(facts), self.k
+        if isinstance(k, RadiusSpec) and agent.model is not None:
+            k = k.settled(agent.model, facts)
+        return self.with_settings({"agent": agent, "k": k})
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> CertifiedAgent:
         """Bring the agent and its ellipsoid to life."""
-        inner = self.agent.begin(facts, rng)
-        widths = Optimism(facts, self.k, self.lam, self.agent.ties)
-        return CertifiedAgent(inner.model, inner.explorer, widths, self.settled(facts), facts)
+        settled = self.settled(facts)
+        inner = settled.agent.begin(facts, rng)
+        widths = Optimism(facts, settled.k, settled.lam, settled.agent.ties)
+        return CertifiedAgent(inner.model, inner.explorer, widths, settled, facts)
 
 
 class CertifiedAgent(ModelAgent):

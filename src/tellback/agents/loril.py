@@ -81,6 +81,13 @@ class LORIL(ModelAgentSpec):
         """The same with the repaired radius, which is smaller (``theory.repaired_radius``)."""
         return cls(k=Repaired(delta, log_class_size, B), lam=FADING, model=model, ties=ties)
 
+    def settled(self, facts: Facts) -> Self:
+        """The same agent with its model named, and the class that its radius is for."""
+        named = super().settled(facts)
+        if not isinstance(self.k, RadiusSpec) or named.model is None:
+            return named
+        return named.with_settings({"k": self.k.settled(named.model, facts)})
+
     def explorer(self, facts: Facts) -> Explorer:
         """The elliptic bonus."""
         return Optimism(facts, self.k, self.lam, self.ties)

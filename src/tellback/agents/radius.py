@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from tellback import theory
 from tellback.agents.ellipsoid import LOWEST_RIDGE
 from tellback.errors import SettingError, one_of, real
-from tellback.models.model import demand_table
+from tellback.models.model import ModelSpec, demand_table
 from tellback.roles import Facts
 from tellback.specs import Spec, known_kinds
 
@@ -29,11 +29,12 @@ class RadiusSpec(Spec):
     delta : float
         The probability with which the ellipsoid may miss at some time.
     log_class_size : float or None
-        log |F|. None stands for the softmax class, which is infinite: then the number of its
-        brackets counts (``theory.bracketing_log_size``).
+        log |F|. None stands for that of the agent's model, if it chooses among finitely many f;
+        else for the softmax class, which is infinite: then the number of its brackets counts
+        (``theory.bracketing_log_size``).
     B : float or None
         The bound on the length of f(x) and of g(y, s) (Assumption 2). None stands for that
-        of the softmax class, sqrt(d).
+        of the model's class; for the softmax class, sqrt(d).
     """
 
     role: ClassVar[str] = "radius"
@@ -55,6 +56,14 @@ class RadiusSpec(Spec):
     def begin(self, facts: Facts) -> Radius:
         """The radius for an agent that may know these facts."""
         raise NotImplementedError
+
+    def settled(self, model: ModelSpec, facts: Facts) -> Self:
+        """The same radius with the size of the model's class named, if that is finite."""
+        known = model.known_class(facts)
+        if known is None or self.log_class_size is not None:
+            return self
+        size, bound = known
+        return self.with_settings({"log_class_size": size, "B": self.B or bound})
 
     def bound(self, facts: Facts) -> float:
         """B."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tellback.cli.options import RESULTS, On, ResultsFolder, Workers
-from tellback.cli.show import conducted, console, print_results, print_written
+from tellback.cli.show import conducted, console, print_bounds, print_results, print_written
 
 if TYPE_CHECKING:
     from tellback.roles import AgentSpec
@@ -38,6 +38,13 @@ def run(
     figure: Annotated[
         Path | None, typer.Option(help="Also draw the regret curves, as PNG and SVG.")
     ] = None,
+    bound: Annotated[
+        bool,
+        typer.Option(
+            "--bound",
+            help="Also say how the bound of Theorem 2 compares, and draw it above the curves.",
+        ),
+    ] = False,
     results: ResultsFolder = RESULTS,
     workers: Workers = None,
     on: On = "here",
@@ -52,7 +59,9 @@ def run(
     from tellback.errors import whole
     from tellback.files import demand_writable
     from tellback.lab import Store, Study
+    from tellback.lab.bounds import regret_bounds
     from tellback.lab.charts import draw_regret
+    from tellback.lab.charts.bounded import draw_bounded
     from tellback.lab.settings import specs_with_settings
 
     whole("rounds", rounds)
@@ -75,12 +84,17 @@ def run(
         highlight=False,
         soft_wrap=True,
     )
+    bounds = regret_bounds(spec.facts, agents[0]) if bound else {}
+    if bounds:
+        print_bounds(bounds, found[0])
     if figure is None:
         return
-    if seeds < 2:
+    if bounds:
+        print_written(draw_bounded(found[0], bounds, figure))
+    elif seeds < 2:
         console().print("A figure with bands needs at least two seeds: none was drawn.")
-        return
-    print_written(draw_regret(found, f"{spec.label()}: n = {seeds} seeds", figure))
+    else:
+        print_written(draw_regret(found, f"{spec.label()}: n = {seeds} seeds", figure))
 
 
 def _names(agents: Sequence[AgentSpec]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from tellback.lab import Failure, Results, Store, Study
+    from tellback.lab.bounds import Bound
     from tellback.lab.report import Section
 
 
@@ -136,6 +137,17 @@ def print_results(found: Sequence[Results]) -> None:
         for pair in results.pairs():
             out.print(f"  {pair.sentence}", markup=False, highlight=False, soft_wrap=True)
         out.print()
+
+
+def print_bounds(bounds: Mapping[str, Bound], results: Results) -> None:
+    """Each bound of the theory beside the regret of every agent."""
+    from tellback.lab.bounds import said_of
+
+    for agent in results.study.agents:
+        regret = float(results.final(results.tuned(agent)).mean())
+        for name, bound in bounds.items():
+            line = said_of(f"{agent}, {name}", bound, results.study.rounds, regret)
+            console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_section(section: Section) -> None:

@@ -14,7 +14,12 @@ from tellback.models import ModelSpec
 from tellback.specs import Spec, spec_named
 from tellback.worlds import WorldSpec
 
-PARTS: dict[str, type[Spec]] = {"model": ModelSpec, "encoder": EncoderSpec}
+PARTS: dict[str, type[Spec]] = {
+    "model": ModelSpec,
+    "encoder": EncoderSpec,
+    "world": WorldSpec,
+    "agent": AgentSpec,
+}
 """Settings that are themselves specs, named on the command line by their kind."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -58,6 +59,11 @@ class FiniteClass(ModelSpec):
         """B of Assumption 2 for features on the simplex: no f(x) of any member is longer."""
         lengths = np.linalg.norm(self.members(instructions, dim), axis=2)
         return max(1.0, float(lengths.max()))
+
+    def known_class(self, facts: Facts) -> tuple[float, float]:
+        """log |F| and B."""
+        instructions = demand_table(self.kind, facts)
+        return math.log(self.size), self.bound(instructions, facts.dim)
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> FiniteClassModel:
         """All members, equally likely."""

@@ -41,6 +41,10 @@ class ModelSpec(Spec):
 
     role: ClassVar[str] = "model"
 
+    def known_class(self, facts: Facts) -> tuple[float, float] | None:
+        """log |F| and B, where the model chooses among finitely many f (Assumptions 1 and 2)."""
+        return None
+
     def begin(self, facts: Facts, rng: np.random.Generator) -> Model:
         """Bring the model to life."""
         raise NotImplementedError

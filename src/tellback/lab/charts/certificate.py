@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from tellback.lab.bounds import Bound
+from tellback.lab.charts.bounded import draw_bounds
 from tellback.lab.curve import curve_rounds
 from tellback.run import Run
 
-CERTIFIED, REGRET, BOUND = "#cc79a7", "#0072b2", "#d55e00"
+CERTIFIED, REGRET = "#cc79a7", "#0072b2"
 
 
-def draw_certificate(
-    axis: Any, run: Run, bounds: Mapping[str, Callable[[int], float]] | None = None
-) -> None:
+def draw_certificate(axis: Any, run: Run, bounds: Mapping[str, Bound] | None = None) -> None:
     """Draw what is known of a run's regret, on double logarithmic axes.
 
     Parameters
@@ -28,13 +28,9 @@ def draw_certificate(
         Bounds on regret by name, each a function of the number of rounds.
     """
     t = _rounds(len(run))
-    axis.loglog(t, t, "--", color="#999999", lw=1.2, label="T: a bound above says nothing")
-    styles = ("-", ":", "-.")
-    for (name, bound), style in zip((bounds or {}).items(), styles, strict=False):
-        values = [bound(int(one)) for one in t]
-        axis.loglog(t, values, style, color=BOUND, lw=1.4, label=f"{name}: {values[-1]:,.3g}")
+    draw_bounds(axis, t, bounds or {})
     if not np.isnan(run.certificate).any():
-        basis = "a heuristic" if run.heuristic else "proven"
+        basis = "a heuristic" if run.heuristic else "proven if realizable"
         worth = "vacuous" if run.vacuous else f"{run.certificate[-1]:,.4g}"
         label = f"certificate ({basis}): {worth}"
         axis.loglog(t, run.certificate[t - 1], color=CERTIFIED, lw=1.6, label=label)

@@ -48,8 +48,8 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
         title="Regret, what can be certified of it, and what the theorem promises",
         says=f"One run of each agent (seed 0), on double logarithmic axes. |F| = "
         f"{KNOWN.world.size} known members, d = {KNOWN.world.rank}, delta = {DELTA:g}. The "
-        "certificate needs no reward and holds for any agent; Theorem 2 is for LORIL alone. Above the dashed line, "
-        "T itself, a bound says nothing.",
+        "certificate needs no reward and holds for any agent; Theorem 2 is for LORIL alone. "
+        "Above the dashed line, T itself, a bound says nothing.",
         draw=draw,
         width=11.5,
         height=4.4,

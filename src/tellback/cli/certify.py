@@ -1,0 +1,101 @@
+"""``tellback certify``: what can be known of an agent's regret without any reward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tellback.cli.show import console, print_written, progress
+
+if TYPE_CHECKING:
+    from tellback.lab.bounds import Bound
+    from tellback.run import Run
+
+
+def certify(
+    world: Annotated[str, typer.Argument(help="The world to play in; see 'tellback list'.")],
+    agent: Annotated[
+        str, typer.Option("--agent", "-a", help="An agent with a model, or module:name.")
+    ] = "loril",
+    rounds: Annotated[int, typer.Option(help="How many rounds.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="The run's seed.")] = 0,
+    k: Annotated[
+        str,
+        typer.Option(
+            help="The radius of the ellipsoid: repaired or printed, by the theory for the softmax "
+            "class; or a number, which makes the certificate a heuristic."
+        ),
+    ] = "repaired",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting as name=value, as for 'tellback run'."),
+    ] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Also draw certificate, matches and regret.")
+    ] = None,
+) -> None:
+    """Play one run and certify its regret: how large it can be at most, without a reward.
+
+    Whatever the agent, it is played as it is, beside a confidence ellipsoid. The certificate
+    sums what each choice can cost at most; matches estimate the reward. In a simulation both
+    are shown beside the truth, with the bound of Theorem 2.
+
+    Example: tellback certify realizable --agent greedy --set model=finite-class --k repaired
+    """
+    from tellback.agents import Certified
+    from tellback.errors import SettingError, whole
+    from tellback.files import demand_writable
+    from tellback.lab.bounds import regret_bounds, said_of
+    from tellback.lab.settings import specs_with_settings
+    from tellback.protocol import play
+
+    rounds = whole("rounds", rounds)
+    spec, (inner,) = specs_with_settings(world, [agent], settings or [])
+    radius: float | str = k
+    try:
+        radius = float(k)
+    except ValueError:
+        if spec.facts.language:
+            raise SettingError(
+                "The theory's radius is for tables of instructions, and this world uses "
+                "sentences: give a number as --k, which makes the certificate a heuristic."
+            ) from None
+    lam = 1.0 if isinstance(radius, float) else "1/t"
+    certified = Certified(inner.settled(spec.facts), radius, lam)  # type: ignore[arg-type]
+    if figure is not None:
+        demand_writable(figure.parent)
+    spec.prepare()
+    done = 0
+    with progress(console(stderr=True)) as show:
+
+        def played(count: int) -> None:
+            nonlocal done
+            done += count
+            show("rounds", done, rounds)
+
+        run = play(spec, certified, rounds, seed=seed, progress=played)
+    out = console()
+    out.print(str(run.summary()), markup=False, highlight=False, soft_wrap=True)
+    out.print(f"Calibration: {run.calibration()}", markup=False, soft_wrap=True)
+    by_matches = run.calibration(truth=False)
+    out.print(f"Calibration by matches alone: {by_matches}", markup=False, soft_wrap=True)
+    bounds = {} if spec.facts.language else regret_bounds(spec.facts, certified)
+    for name, bound in bounds.items():
+        out.print(said_of(name, bound, rounds, float(run.regret[-1])), markup=False, soft_wrap=True)
+    if figure is not None:
+        print_written(_draw(run, bounds, figure))
+
+
+def _draw(run: Run, bounds: Mapping[str, Bound], path: Path) -> list[Path]:
+    from tellback.lab.charts.certificate import draw_certificate, draw_reward_estimate
+    from tellback.lab.charts.picture import Picture
+
+    def draw(figure: Any) -> None:
+        left, right = figure.subplots(1, 2)
+        draw_certificate(left, run, bounds)
+        draw_reward_estimate(right, run)
+
+    return Picture(path.stem, "certificate", "", draw, height=4.2).write(path.parent)
