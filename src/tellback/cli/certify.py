@@ -98,4 +98,4 @@ def _draw(run: Run, bounds: Mapping[str, Bound], path: Path) -> list[Path]:
         draw_certificate(left, run, bounds)
         draw_reward_estimate(right, run)
 
-    return Picture(path.stem, "certificate", "", draw, height=4.2).write(path.parent)
+    return Picture(path.stem, "certificate", "", draw, height=4.8).write(path.parent)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tellback.lab.bounds import Bound
-from tellback.lab.charts.chart import plain, wrapped
+from tellback.lab.charts.chart import legend_below, plain, wrapped
 from tellback.lab.charts.colours import colours
 from tellback.lab.charts.picture import Picture
 from tellback.lab.results import Results
@@ -45,7 +45,7 @@ def draw_bounded(results: Results, bounds: Mapping[str, Bound], path: Path) -> l
         axis.set_title(plain(results.study.name), fontsize=9.5)
         axis.set_xlabel("round")
         axis.set_ylabel("cumulative regret")
-        axis.legend(fontsize=7, edgecolor="none")
+        legend_below(axis, "after the last round")
 
     picture = Picture(path.stem, results.study.name, "", draw, width=6.4, height=4.6)
     return picture.write(path.parent)

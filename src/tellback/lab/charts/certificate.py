@@ -9,6 +9,7 @@ import numpy as np
 
 from tellback.lab.bounds import Bound
 from tellback.lab.charts.bounded import draw_bounds
+from tellback.lab.charts.chart import legend_below
 from tellback.lab.curve import curve_rounds
 from tellback.run import Run
 
@@ -40,7 +41,7 @@ def draw_certificate(axis: Any, run: Run, bounds: Mapping[str, Bound] | None = N
         axis.loglog(t[shown], run.regret[t - 1][shown], color=REGRET, lw=1.8, label=label)
     axis.set_xlabel("round")
     axis.set_ylabel("cumulative")
-    axis.legend(fontsize=7, edgecolor="none", title=f"calibration {run.calibration().light}")
+    legend_below(axis, f"calibration: {run.calibration().light}", columns=1)
 
 
 def draw_reward_estimate(axis: Any, run: Run) -> None:
@@ -59,7 +60,7 @@ def draw_reward_estimate(axis: Any, run: Run) -> None:
     axis.set_ylim(0, min(1, 1.15 * float(estimate.high[len(at) // 20 :].max())))
     axis.set_xlabel("round")
     axis.set_ylabel("mean reward so far")
-    axis.legend(fontsize=7, edgecolor="none")
+    legend_below(axis, "the reward without the truth", columns=1)
 
 
 def _rounds(count: int) -> Any:

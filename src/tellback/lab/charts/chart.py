@@ -74,7 +74,7 @@ def plain(label: str) -> str:
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
-def legend_below(axis: Any, title: str) -> None:
+def legend_below(axis: Any, title: str, columns: int = 2) -> None:
     """Below the plot, where it hides no curve."""
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 2}
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": columns}
     axis.legend(title=title, **place, fontsize=8, title_fontsize=8, edgecolor="none")

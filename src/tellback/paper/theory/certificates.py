@@ -52,7 +52,7 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
         "Above the dashed line, T itself, a bound says nothing.",
         draw=draw,
         width=11.5,
-        height=4.4,
+        height=5.0,
     )
     return Findings([*_theorem(runs, length), _certificate(runs, length), _softmax()], [picture])
 
