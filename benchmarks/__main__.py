@@ -4,9 +4,10 @@ import sys
 
 from benchmarks.flatness import flatness
 from benchmarks.lab import lab
+from benchmarks.ridge import ridge
 from benchmarks.sentences import sentences
 from benchmarks.speed import speed
 
 if __name__ == "__main__":
-    results = [flatness(), speed(), sentences(), lab()]
+    results = [flatness(), speed(), sentences(), lab(), ridge()]
     sys.exit(0 if all(results) else 1)

@@ -99,9 +99,9 @@ def _rotate_in(root: Array, row: Array, first: int) -> None:
 
 @compiled
 def _fading_widths(root: Array, lam: float, columns: Array) -> Array:
-    """g' (R'R + lambda I)^-1 g for every column g: the squared length of the solution z of L z = g.
+    """g' (R'R + lambda I)^-1 g for every column g: the squared length of z with U'z = g.
 
-    L is the transpose of R with the ridge rotated in.
+    U is R with the ridge rotated in.
     """
     dim, responses = columns.shape
     ridged = root.copy()
@@ -109,20 +109,21 @@ def _fading_widths(root: Array, lam: float, columns: Array) -> Array:
         row = np.zeros(dim)
         row[i] = np.sqrt(lam)
         _rotate_in(ridged, row, i)
-    inverse = np.zeros((dim, dim))  # of L, lower triangular
-    for j in range(dim):
-        inverse[j, j] = 1.0 / ridged[j, j]
-        for i in range(j + 1, dim):
-            total = 0.0
-            for k in range(j, i):
-                total += ridged[k, i] * inverse[k, j]
-            inverse[i, j] = -total / ridged[i, i]
+    inverse = np.zeros((dim, dim))  # of the triangle, row by row from below, along memory
+    for i in range(dim - 1, -1, -1):
+        inverse[i, i] = 1.0
+        for k in range(i + 1, dim):
+            factor = ridged[i, k]
+            for j in range(k, dim):
+                inverse[i, j] -= factor * inverse[k, j]
+        for j in range(i, dim):
+            inverse[i, j] /= ridged[i, i]
     widths = np.zeros(responses)
     solution = np.empty(responses)
     for i in range(dim):
         solution[:] = 0.0
         for j in range(i + 1):
-            factor = inverse[i, j]
+            factor = inverse[j, i]
             for y in range(responses):
                 solution[y] += factor * columns[j, y]
         for y in range(responses):

@@ -136,7 +136,7 @@ def _theory(results: Path, workers: int | None, on: str, scale: float) -> list[C
     section = claims_section(list(findings.claims))
     shown = plan.reported(found, scale)
     print_results(shown)
-    print_written(write_report(plan.TITLE, shown, folder, [section], findings.pictures))
+    print_written(write_report(plan.TITLE, shown, folder, [section], findings.pictures, ()))
     return list(findings.claims)
 
 

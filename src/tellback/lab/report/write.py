@@ -9,7 +9,7 @@ import polars
 
 from tellback.errors import SettingError
 from tellback.files import written_whole
-from tellback.lab.charts import CHARTS, draw_regret
+from tellback.lab.charts import CHARTS, Chart, draw_regret
 from tellback.lab.charts.chart import has_intervals
 from tellback.lab.charts.picture import Picture
 from tellback.lab.report.page import Drawn, Section, page, slugs
@@ -22,6 +22,7 @@ def write_report(
     folder: Path,
     sections: Sequence[Section] = (),
     pictures: Sequence[Picture] = (),
+    charts: Sequence[Chart] = CHARTS,
 ) -> list[Path]:
     """Write the page, every figure as PNG and SVG, and all curves as one table.
 
@@ -35,6 +36,8 @@ def write_report(
         Where to write.
     sections, pictures : sequence
         Tables that the report begins with, and figures that follow them.
+    charts : sequence of Chart
+        The views of each study.
 
     Returns
     -------
@@ -50,12 +53,12 @@ def write_report(
     folders = [folder / name for name in slugs([one.study.name for one in found])]
     for results, own in zip(found, folders, strict=True):
         place = own if len(found) > 1 else folder
-        written = {chart: chart.write(results, place) for chart in CHARTS if chart.applies(results)}
+        written = {chart: chart.write(results, place) for chart in charts if chart.applies(results)}
         files += [path for paths in written.values() for path in paths]
         drawings = {chart: svg.read_text(encoding="utf-8") for chart, (_, svg) in written.items()}
         drawn.append(Drawn(results, drawings))
     same = [one for one in found if list(one.study.agents) == list(found[0].study.agents)]
-    if len(same) > 1 and all(map(has_intervals, same)):  # the same agents, side by side
+    if charts and len(same) > 1 and all(map(has_intervals, same)):  # the same agents, side by side
         files += draw_regret(same, title, folder / "regret")
     path = folder / "report.html"
     with written_whole(path) as temporary:
