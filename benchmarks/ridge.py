@@ -36,7 +36,10 @@ class ByNumPy:
         return widths
 
 
-def _seconds(ellipsoid: Ellipsoid | FadingEllipsoid | ByNumPy, responses: Listed) -> float:
+Way = Ellipsoid | FadingEllipsoid | ByNumPy
+
+
+def _seconds(ellipsoid: Way, responses: Listed) -> float:
     rng = np.random.default_rng(0)
     began = time.perf_counter()
     for y in rng.integers(len(responses), size=ROUNDS).tolist():
@@ -53,7 +56,7 @@ def ridge() -> bool:
         responses = Listed(np.random.default_rng(1).dirichlet(np.ones(dim), size=count))
         times: list[list[float]] = [[], [], []]
         for _ in range(REPEATS + 1):  # the first compiles
-            ways = (Ellipsoid(dim, 1.0), FadingEllipsoid(dim), ByNumPy(dim))
+            ways: list[Way] = [Ellipsoid(dim, 1.0), FadingEllipsoid(dim), ByNumPy(dim)]
             for way, own in zip(ways, times, strict=True):
                 own.append(_seconds(way, responses))
         constant, fading, plain = (1e6 * median(own[1:]) for own in times)
