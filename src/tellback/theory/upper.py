@@ -36,6 +36,7 @@ def repaired_regret_bound(
     2 sqrt(sum of r_t^2) sqrt(sum of min(1, w_t^2)) unless 2 r_t < 1, which needs a delta
     near 1; there the radius is taken to be 1/2. The sum of 1/t is at most 1 + log T.
     """
+    rounds = whole("rounds", rounds)
     known = max(repaired_radius(0.0, log_class_size, delta, B), 0.5) ** 2
     radii = known + 4 * B**2 * (1 + math.log(rounds)) / rounds
     widths = clipped_potential_bound(rounds, dim, 1 / rounds, B)
@@ -56,13 +57,21 @@ def softmax_regret_bound(rounds: int, instructions: int, dim: int, delta: float)
 def meaningful_from(bound: Callable[[int], float]) -> int:
     """The first number of rounds T from which on a bound is below T, so that it says anything.
 
-    The bound must grow more slowly than T.
+    A bound can be below T at first, then above, and below for good: for small B, and where
+    an epoch of ``softmax_radius`` begins. So the last power of 2, or its successor, at which
+    the bound says nothing is found first. From there to the next, bound(T) / T must fall.
     """
     if bound(FARTHEST) >= FARTHEST:
         raise SettingError(f"The bound is not below T at any T up to {FARTHEST:.3g}.")
-    low, high = 1, FARTHEST  # says nothing, says something
-    if bound(low) < low:
-        return low
+    low, high = 0, FARTHEST  # says nothing, says something
+    for power in reversed(range(FARTHEST.bit_length() - 1)):
+        for mark in (2**power + 1, 2**power):
+            if bound(mark) >= mark:
+                low = mark
+                break
+            high = mark
+        if low:
+            break
     while high - low > 1:
         middle = (low + high) // 2
         if bound(middle) < middle:
