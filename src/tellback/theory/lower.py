@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from tellback.errors import SettingError, one_of, whole
+from tellback.errors import SettingError, one_of, real, whole
 
 FORMS = ("printed", "repaired")
 """The statement as the paper has it, and the one that follows from its argument."""
@@ -66,8 +66,8 @@ def information(responses: int, rounds: int, gap: float) -> float:
     responses are tried no more often than that, on average, in the empty world. The paper
     has O(T gap^2 / K) here and takes it for 1; at its gap it is 4 or more.
     """
-    if not 0 <= gap <= 0.5:
-        raise SettingError(f"gap must be from 0 to 1/2, not {gap!r}.")
+    gap = real("gap", gap, at_least=0, at_most=0.5)
+    responses, rounds = whole("responses", responses), whole("rounds", rounds)
     if gap == 0.5:
         return math.inf
     return -math.log1p(-4 * gap * gap) * rounds / responses

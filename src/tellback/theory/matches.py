@@ -40,8 +40,10 @@ def running_mean(observed: Array, level: float = 0.95) -> Interval:
         The probability with which all intervals hold together.
     """
     observed = np.asarray(observed, dtype=np.float64)
-    if not ((observed >= 0) & (observed <= 1)).all():
-        raise SettingError("Observations must be from 0 to 1.")
+    if observed.ndim != 1:
+        raise SettingError(f"observed must be one row of numbers, not of shape {observed.shape}.")
+    if not ((observed >= 0) & (observed <= 1)).all():  # NaN too
+        raise SettingError("observed must be from 0 to 1.")
     alpha = 1 - real("level", level, above=0)
     if not alpha > 0:
         raise SettingError(f"level must be below 1, not {level!r}.")
