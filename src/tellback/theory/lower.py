@@ -28,7 +28,8 @@ def demand_conditions(responses: int, rounds: int, form: str = "repaired") -> No
     """Refuse sizes for which Theorem 1 says nothing, naming the condition.
 
     K >= 8e and T >= 256 log(2e) are the theorem's. With the printed gap T >= 4K is needed
-    too, or 1/2 + sqrt(K / T) is no probability; with the repaired one, T >= K.
+    too, or 1/2 + sqrt(K / T) is no probability. With the repaired one T >= K is enough: the
+    gap is at most 1/4 and ``information`` at most log(4/3).
     """
     one_of("form", form, FORMS)
     responses, rounds = whole("responses", responses), whole("rounds", rounds)
