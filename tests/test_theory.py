@@ -479,6 +479,35 @@ def test_rounds_cost_no_more_than_the_repaired_bound_with_a_fading_ridge(
     assert costs.sum() <= bound * ALMOST_ONE
 
 
+@given(rounds=st.integers(1, 3000), dim=magnitudes(0, 3), B=LENGTHS, log_size=st.floats(0.7, 20))
+@settings(deadline=None)
+def test_the_repaired_bound_is_cauchy_and_schwarzs_but_for_the_harmonic_sum(
+    rounds: int, dim: int, B: float, log_size: float
+) -> None:
+    harmonic = (1 / np.arange(1, rounds + 1)).sum()
+    widths = dim * math.log2(1 + (rounds * B) ** 2 / dim)
+    least, most = (
+        2 * math.sqrt((2 * (log_size + math.log(20)) * rounds + 4 * B**2 * fading) * widths)
+        for fading in (harmonic, harmonic + 0.43)  # 1 - Euler's constant is 0.423
+    )
+    bound = theory.repaired_regret_bound(rounds, dim, B, log_size, 0.05)
+    assert least <= bound * ALMOST_ONE
+    assert bound <= most
+
+
+def test_a_radius_below_one_half_is_taken_for_one_half() -> None:
+    # A new direction in every round has width B sqrt(t), far above 1, and next to no radius:
+    # 2 r_t w_t is 4 B^2, which is more than 2 r_t.
+    rounds, B, delta = 10_000, 0.2, 1 - 1e-9
+    t = np.arange(1, rounds + 1)
+    radii = np.sqrt(-2 * math.log(delta) + 4 * B**2 / t)
+    costs = np.minimum(1, 2 * radii * B * np.sqrt(t))
+    assert costs.sum() == pytest.approx(4 * B**2 * rounds, rel=1e-3)
+    widths = theory.clipped_potential_bound(rounds, rounds, 1 / rounds, B)
+    assert 2 * math.sqrt((radii**2).mean()) * widths < costs.sum()
+    assert theory.repaired_regret_bound(rounds, rounds, B, 0.0, delta) >= costs.sum()
+
+
 @pytest.mark.parametrize("dim", [1, 3, 16])
 def test_unit_vectors_in_turn_come_near_the_repaired_bound(dim: int) -> None:
     # Widths 1 / sqrt(visits) sum to 2 sqrt(d T), and the bound has sqrt(d T log(1 + T^2 / d)).
