@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from tellback.errors import SettingError, one_of, whole
+from tellback.errors import SettingError, one_of, real, whole
 
 FORMS = ("printed", "repaired")
 """The statement as the paper has it, and the one that follows from its argument."""
@@ -28,7 +28,8 @@ def demand_conditions(responses: int, rounds: int, form: str = "repaired") -> No
     """Refuse sizes for which Theorem 1 says nothing, naming the condition.
 
     K >= 8e and T >= 256 log(2e) are the theorem's. With the printed gap T >= 4K is needed
-    too, or 1/2 + sqrt(K / T) is no probability; with the repaired one, T >= K.
+    too, or 1/2 + sqrt(K / T) is no probability. With the repaired one T >= K is enough: the
+    gap is at most 1/4 and ``information`` at most log(4/3).
     """
     one_of("form", form, FORMS)
     responses, rounds = whole("responses", responses), whole("rounds", rounds)
@@ -66,8 +67,8 @@ def information(responses: int, rounds: int, gap: float) -> float:
     responses are tried no more often than that, on average, in the empty world. The paper
     has O(T gap^2 / K) here and takes it for 1; at its gap it is 4 or more.
     """
-    if not 0 <= gap <= 0.5:
-        raise SettingError(f"gap must be from 0 to 1/2, not {gap!r}.")
+    gap = real("gap", gap, at_least=0, at_most=0.5)
+    responses, rounds = whole("responses", responses), whole("rounds", rounds)
     if gap == 0.5:
         return math.inf
     return -math.log1p(-4 * gap * gap) * rounds / responses

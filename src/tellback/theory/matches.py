@@ -30,7 +30,7 @@ def running_mean(observed: Array, level: float = 0.95) -> Interval:
     psi(s) = -log(1 - s) - s (Fan et al. 2015), so that by Ville's inequality the sum of
     X - r stays below (psi(s) V + log(2 / alpha_s)) / s for all m, V being the sum of
     (X - c)^2. The least of several s is taken, which share alpha = 1 - level among them; the
-    guess is the mean so far. Both sides alike.
+    guess is the mean so far, with an observation of 1/2 before the first. Both sides alike.
 
     Parameters
     ----------
@@ -40,14 +40,16 @@ def running_mean(observed: Array, level: float = 0.95) -> Interval:
         The probability with which all intervals hold together.
     """
     observed = np.asarray(observed, dtype=np.float64)
-    if not ((observed >= 0) & (observed <= 1)).all():
-        raise SettingError("Observations must be from 0 to 1.")
+    if observed.ndim != 1:
+        raise SettingError(f"observed must be one row of numbers, not of shape {observed.shape}.")
+    if not ((observed >= 0) & (observed <= 1)).all():  # NaN too
+        raise SettingError("observed must be from 0 to 1.")
     alpha = 1 - real("level", level, above=0)
     if not alpha > 0:
         raise SettingError(f"level must be below 1, not {level!r}.")
     n = np.arange(1, len(observed) + 1)
     sums = np.cumsum(observed)
-    guesses = (0.5 + np.concatenate([[0.0], sums[:-1]])) / n  # half an observation of 1 in one
+    guesses = (0.5 + np.concatenate([[0.0], sums[:-1]])) / n
     variation = np.cumsum((observed - guesses) ** 2)
     half = np.full(len(observed), np.inf)
     for s in TUNINGS:

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.errors import whole
+from tellback.errors import real, whole
 
 SOFTMAX_SPREAD = 1.0
 """||f(x) - f'(x)||^2 of two members is at most this times d: entries are from 0 to 1."""
@@ -38,7 +38,7 @@ def bracketing_log_size(rounds: int, instructions: int, dim: int) -> float:
 
 def softmax(z: Array, temperature: float, axis: int) -> Array:
     """exp(z / temperature), normalised along an axis."""
-    z = z / temperature
+    z = z / real("temperature", temperature, above=0)
     weights = np.exp(z - z.max(axis=axis, keepdims=True))
     normalised: Array = weights / weights.sum(axis=axis, keepdims=True)
     return normalised
@@ -48,4 +48,5 @@ def softmax_class(
     size: int, instructions: int, dim: int, temperature: float, rng: np.random.Generator
 ) -> Array:
     """Some members, drawn as the paper draws F: an array of shape (size, instructions, dim)."""
-    return softmax(rng.standard_normal((size, instructions, dim)), temperature, axis=1)
+    shape = whole("size", size), whole("instructions", instructions), whole("dim", dim)
+    return softmax(rng.standard_normal(shape), temperature, axis=1)

@@ -18,7 +18,10 @@ def printed_regret_bound(
 ) -> float:
     """The last line of the paper's proof, before its constants go.
 
-    8 ((2C)^(1/4) sqrt(log(T |F| / delta)) + B) sqrt(T d log(1 + T B)).
+    8 ((2C)^(1/4) sqrt(log(T |F| / delta)) + B) sqrt(T d log(1 + T B)). It is for the radius
+    of the appendix; in that of Algorithm 1, B counts (2C)^(1/4) times as much. The proof sums
+    widths by ``printed_potential_bound``, which is false, but with widths clipped at 1 the
+    same line follows, if |F| is at least 2.
     """
     constant = math.sqrt(math.sqrt(2 * freedman_constant(log_class_size, delta)))
     logarithm = math.log(whole("rounds", rounds)) + log_class_size - math.log(delta)
@@ -33,9 +36,10 @@ def repaired_regret_bound(
 
     A round costs min(1, 2 r_t w_t) at most, r_t being the radius and w_t the width. With
     r_t^2 = a + 4 B^2 / t and a = 2 log(|F| / delta), Cauchy and Schwarz give
-    2 sqrt(sum of r_t^2) sqrt(sum of min(1, w_t^2)) unless 2 r_t < 1, which needs a delta
-    near 1; there the radius is taken to be 1/2. The sum of 1/t is at most 1 + log T.
+    2 sqrt(sum of r_t^2) sqrt(sum of min(1, w_t^2)) unless 2 r_t < 1, which needs a class of
+    one and a delta near 1; there a is taken to be 1/4. The sum of 1/t is at most 1 + log T.
     """
+    rounds = whole("rounds", rounds)
     known = max(repaired_radius(0.0, log_class_size, delta, B), 0.5) ** 2
     radii = known + 4 * B**2 * (1 + math.log(rounds)) / rounds
     widths = clipped_potential_bound(rounds, dim, 1 / rounds, B)
@@ -56,13 +60,21 @@ def softmax_regret_bound(rounds: int, instructions: int, dim: int, delta: float)
 def meaningful_from(bound: Callable[[int], float]) -> int:
     """The first number of rounds T from which on a bound is below T, so that it says anything.
 
-    The bound must grow more slowly than T.
+    A bound can be below T at first, then above, and below for good: for small B, and where
+    an epoch of ``softmax_radius`` begins. So the last power of 2, or its successor, at which
+    the bound says nothing is found first. From there to the next, bound(T) / T must fall.
     """
     if bound(FARTHEST) >= FARTHEST:
         raise SettingError(f"The bound is not below T at any T up to {FARTHEST:.3g}.")
-    low, high = 1, FARTHEST  # says nothing, says something
-    if bound(low) < low:
-        return low
+    low, high = 0, FARTHEST  # says nothing, says something
+    for power in reversed(range(FARTHEST.bit_length() - 1)):
+        for mark in (2**power + 1, 2**power):
+            if bound(mark) >= mark:
+                low = mark
+                break
+            high = mark
+        if low:
+            break
     while high - low > 1:
         middle = (low + high) // 2
         if bound(middle) < middle:
