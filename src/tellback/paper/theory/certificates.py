@@ -23,6 +23,7 @@ from tellback.worlds import Realizable
 
 KNOWN = KnownClass(Realizable())
 ROUNDS, RUNS = 20_000, 8
+_BOUNDS = {"Theorem 2, printed": KNOWN.printed_bound, "Theorem 2, repaired": KNOWN.repaired_bound}
 
 
 def findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
@@ -39,8 +40,7 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
     def draw(figure: Any) -> None:
         axes = figure.subplots(1, len(agents), sharey=True)
         for axis, (name, played) in zip(axes, runs.items(), strict=True):
-            bounds = {} if "LORIL" not in name else _bounds(name)
-            draw_certificate(axis, played[0], bounds)
+            draw_certificate(axis, played[0], _BOUNDS if "LORIL" in name else {})
             axis.set_title(name, fontsize=9.5)
 
     picture = Picture(
@@ -55,12 +55,6 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
         height=5.0,
     )
     return Findings([*_theorem(runs, length), _certificate(runs, length), _softmax()], [picture])
-
-
-def _bounds(name: str) -> dict[str, Any]:
-    if "printed" in name:
-        return {"Theorem 2, printed": KNOWN.printed_bound}
-    return {"Theorem 2, repaired": KNOWN.repaired_bound}
 
 
 def _theorem(runs: Mapping[str, Sequence[Run]], length: int) -> list[Claim]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tellback import theory
-from tellback.agents import EpsilonGreedy, Greedy, OneHotLORIL, Uniform
+from tellback.agents import EpsilonGreedy, Greedy, OneHotLORIL, RewardOnly, Uniform
 from tellback.lab.charts.colours import colours
 from tellback.lab.charts.picture import Picture
 from tellback.lab.compare import Share, mean_regret, share_of
@@ -29,12 +29,13 @@ from tellback.worlds import Hard
 K, T = 24, 1_024
 MANY_K, FIXED_T = (24, 48, 96, 192, 384), 4_096
 MANY_T, FIXED_K = (512, 1_024, 2_048, 4_096, 8_192, 16_384), 48
-EACH_WORLD = 40  # reported seeds in each world of the family
+EACH_WORLD = 20  # reported seeds in each world of the family
 
 AGENTS: dict[str, tuple[AgentSpec, ...]] = {
     "LORIL": (OneHotLORIL(k=0.3),),  # LORIL itself, where features are one-hot: to the bit
     "epsilon-greedy": (EpsilonGreedy(0.1),),
     "greedy": (Greedy(),),
+    "reward only": (RewardOnly(k=0.3),),
     "random": (Uniform(),),
 }
 
