@@ -28,7 +28,7 @@ KS = (0.03, 0.1, 0.3)
 RESPONSES = (10, 100, 1_000, 10_000, 100_000)
 RANKS = (2, 4, 8, 16, 32, 64)
 KINDS: dict[str, int | str] = {"one context": 1, "five contexts": 5, "fresh contexts": "fresh"}
-FRESH_AT_MOST = 10_000  # drawing more features than that every round would be all there is to see
+FRESH_AT_MOST = 1_000  # drawing more features than that every round would be all there is to see
 
 
 def _responses(kind: str, scale: float) -> tuple[int, ...]:
