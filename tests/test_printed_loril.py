@@ -135,12 +135,12 @@ def log_brackets(t: int) -> float:
 
 
 def softmax_by_hand(t: int, lam: float) -> float:
-    """2^-j is the first that is no more than 1 / t, if t - 1 rounds were described."""
-    n, j = t - 1, 0
-    while 2**j <= n:
-        j += 1
-    rho = 1 / 2**j
-    told = 2 * (log_brackets(2**j) + math.log((j + 1) * (j + 2)) + math.log(1 / 0.05))
+    """The width of the brackets is the first 2^-j below 1 / n, n having been described."""
+    n, j, fineness = t - 1, 0, 1
+    while fineness <= n:
+        j, fineness = j + 1, 2 * fineness
+    rho = 1 / fineness
+    told = 2 * (log_brackets(fineness) + math.log((j + 1) * (j + 2)) + math.log(1 / 0.05))
     covered = math.sqrt(told + n * math.log(1 + rho)) + math.sqrt(n) * rho
     return math.sqrt(covered**2 + lam * D)
 
