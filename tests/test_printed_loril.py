@@ -151,7 +151,8 @@ def test_without_a_class_size_the_brackets_of_the_softmax_class_count(form: str)
         ratio = log_brackets(t) - math.log(0.05)
         logarithm = math.log(t) + ratio
         C = max(2.0, 1 + math.log(12) / ratio)
-        return max((32 * C) ** 0.25, 2.0) * (math.sqrt(logarithm) + math.sqrt(lam) * math.sqrt(D))
+        constant = max(math.sqrt(math.sqrt(32 * C)), 2.0)
+        return constant * (math.sqrt(logarithm) + math.sqrt(lam) * math.sqrt(D))
 
     radius = printed if form == "printed" else softmax_by_hand
     spec = LORIL(k=form, lam="1/t", model=CLASS)  # type: ignore[arg-type]
