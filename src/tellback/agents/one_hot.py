@@ -12,7 +12,7 @@ from tellback.agents.saved import InFiles
 from tellback.arrays import Array
 from tellback.errors import ProtocolError, SettingError, one_of, real
 from tellback.models.model import checked_instruction, demand_table
-from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
+from tellback.roles import AgentSpec, Choice, Facts, Instruction, Shown, State, Task
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class OneHotAgent(InFiles):
         """The number of a context; None for one without, which will never come again."""
         if self._one_context:
             return 0
-        numbered = isinstance(task.context, int | np.integer)
-        return int(task.context) if numbered else None
+        scene = task.context.scene if isinstance(task.context, Shown) else task.context
+        return int(scene) if isinstance(scene, int | np.integer) else None
 
     def _seen(self, task: Task) -> tuple[Array, Array]:
         """What is known in a context: the counts, and their sums over instructions."""
