@@ -95,10 +95,13 @@ def follows(spec: LORIL, by_hand: ByHand, seed: int, total: int = 120) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize(("delta", "B"), [(0.05, 1.5), (0.9, 0.2)])
-def test_as_printed_every_bonus_is_that_of_line_5(delta: float, B: float, seed: int) -> None:
-    spec = LORIL.as_printed(delta, math.log(SIZE), B, model=CLASS)
-    by_hand = ByHand(printed_by_hand(SIZE, delta, B), CLASS.members(X, D), [])
+@pytest.mark.parametrize(("size", "delta", "B"), [(SIZE, 0.05, 1.5), (SIZE, 0.9, 0.2), (2, 0.9, 1)])
+def test_as_printed_every_bonus_is_that_of_line_5(
+    size: int, delta: float, B: float, seed: int
+) -> None:
+    """C is 2, but for a class as small as the last."""
+    spec = LORIL.as_printed(delta, math.log(size), B, model=CLASS)
+    by_hand = ByHand(printed_by_hand(size, delta, B), CLASS.members(X, D), [])
     follows(spec, by_hand, seed)
 
 

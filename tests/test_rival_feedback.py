@@ -119,6 +119,13 @@ def test_contexts_without_a_number_never_come_again() -> None:
     np.testing.assert_allclose(run.estimates, 1 / 5)
 
 
+def test_a_context_is_the_same_with_a_demonstration_beside_it() -> None:
+    world = SMALL.with_settings({"contexts": 3})
+    plain, shown = (play(one, OneHotLORIL(), 80, seed=3) for one in (world, Demonstrated(world)))
+    same_runs(plain, shown, ("responses", "estimates", "bonuses", "regrets"))
+    assert len(set(plain.estimates.tolist())) > 10
+
+
 def test_it_is_loril_in_a_table_of_contexts_and_responses() -> None:
     """Several contexts are one table: features with a coordinate for each pair."""
     contexts, responses, instructions = 3, 4, 3
