@@ -357,6 +357,14 @@ def test_by_matches_bounds_above_one_allow_everything() -> None:
     assert calibrated_by_matches(np.full(500, 1.2), np.ones(500)).light == "green"
 
 
+def test_by_matches_no_bound_promises_more_than_one() -> None:
+    """What is above 1 in some rounds makes up for nothing in others."""
+    uppers = np.concatenate([np.full(100, 50.0), np.full(300, 0.1)])
+    assert calibrated_by_matches(uppers, np.ones(400)).light == "red"
+    fewer = np.concatenate([np.ones(100), np.zeros(300)])
+    assert calibrated_by_matches(uppers, fewer).light == "green"
+
+
 def test_by_matches_nothing_is_said_of_nothing() -> None:
     nothing = calibrated_by_matches(np.empty(0), np.empty(0))
     assert (nothing.light, nothing.says) == ("dark", "nothing was described")
