@@ -468,6 +468,45 @@ def test_what_an_adversary_asked_for_is_shown_whichever_is_within(spec: WorldSpe
         assert costs[run.instructions[t]] == costs.max()
 
 
+class Reader:
+    """A world that reads some rounds of the past, and notes what it was given."""
+
+    def __init__(self, world: Any, memory: int | None) -> None:
+        self.facts, self.memory, self._world = world.facts, memory, world
+        self.given: list[list[Exchange]] = []
+
+    def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
+        self.given.append(list(history))
+        task: Task = self._world.task(t, history, rng)
+        return task
+
+
+@pytest.mark.parametrize(("memory", "most"), [(0, 1), (1, 1), (4, 4), (None, 11)])
+def test_the_world_within_can_read_as_much_of_its_own_past_as_it_wants(
+    memory: int | None, most: int
+) -> None:
+    made: list[Reader] = []
+
+    class Reading(Synthetic):
+        abstract = True
+
+        def begin(self, rng: np.random.Generator) -> Simulation:
+            inner = super().begin(rng)
+            made.append(Reader(inner.world, memory))
+            return Simulation(made[-1], inner.teacher, inner.truth)
+
+    spec = Demonstrated(Reading(instructions=5, responses=4, rank=3, contexts=3))
+    run = play(spec, Uniform(), 12, seed=2)
+    (reader,) = made
+    assert [len(past) for past in reader.given] == [min(t, most) for t in range(12)]
+    for t, past in enumerate(reader.given):
+        for before, exchange in zip(range(t - len(past), t), past, strict=True):
+            assert exchange.task.context in (0, 1, 2)
+            assert exchange.task.instruction == run.instructions[before]
+            assert exchange.response == run.responses[before]
+            assert exchange.description == run.descriptions[before]
+
+
 def test_what_is_shown_does_not_grow_with_the_rounds() -> None:
     (last,) = islice(rounds(Demonstrated(SMALL), Uniform(), seed=8), 29, 30)
     assert last.task.context.before.context == 0
