@@ -40,6 +40,7 @@ def test_list_shows_worlds_agents_and_models() -> None:
     assert result.returncode == 0
     for name in ("synthetic", "loril", "greedy", "epsilon-greedy", "uniform", "mixture"):
         assert name in result.stdout
+    assert "1[x'" in result.stdout, "brackets are text, not markup"
 
 
 def test_run_prints_a_table_with_intervals_and_draws_a_figure(tmp_path: Path) -> None:

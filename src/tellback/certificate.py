@@ -101,7 +101,7 @@ def calibrated_by_matches(uppers: Array, matches: Array, level: float = MOSTLY) 
     promised = np.cumsum(np.minimum(uppers, 1)) / np.arange(1, len(uppers) + 1)
     broken = least > promised
     says = (
-        f"by round {int(broken.argmax()) + 1} more descriptions matched than the bounds allow"
+        f"of {int(broken.argmax()) + 1} descriptions more matched than the bounds allow"
         if broken.any()
         else "no more descriptions matched than the bounds allow"
     )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar, Self
 
 import numpy as np
 
 from tellback.agents.explorers import TIES, Explorer
-from tellback.agents.saved import save
+from tellback.agents.saved import InFiles
 from tellback.errors import SettingError, one_of
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec
@@ -19,7 +18,7 @@ from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 MODEL, EXPLORER = "model.", "explorer."
 
 
-class ModelAgent:
+class ModelAgent(InFiles):
     """A live agent: its model estimates, its explorer chooses.
 
     Parameters
@@ -80,10 +79,6 @@ class ModelAgent:
     def _restore_parts(self, state: State) -> None:
         self.model.restore(part(state, MODEL))
         self.explorer.restore(part(state, EXPLORER))
-
-    def save(self, path: str | Path) -> None:
-        """Write the agent to a file, which ``tellback.load`` reads."""
-        save(self, path)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,11 @@ class FadingEllipsoid:
             )
         if not np.isfinite(features).all():
             raise SettingError(f"features must be finite, not {features}.")
-        _rotate_in(self._root, features.copy(), 0)
+        root = self._root.copy()
+        _rotate_in(root, np.array(features, dtype=np.float64), 0)  # whole numbers cannot turn
+        if not np.isfinite(root).all():
+            raise SettingError(f"features must be smaller, not {features}.")
+        self._root = root
         self.count += 1
 
     def squared_widths(self, responses: Listed, keep: bool) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tellback.agents.ellipsoid import LOWEST_RIDGE
 from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.agents.saved import InFiles
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of, real
 from tellback.models.model import checked_instruction, demand_table
@@ -41,24 +42,27 @@ class Imitation(AgentSpec):
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> ImitationAgent:
         """An agent that was shown nothing."""
-        return ImitationAgent(self, demand_table(self.kind, facts), facts.dim)
+        return ImitationAgent(self, demand_table(self.kind, facts), facts)
 
 
-class ImitationAgent:
+class ImitationAgent(InFiles):
     """A live imitator.
 
     Parameters
     ----------
     spec : Imitation
         The settings.
-    instructions, dim : int
-        |X| and d.
+    instructions : int
+        |X|.
+    facts : Facts
+        What may be known beforehand.
     """
 
-    def __init__(self, spec: Imitation, instructions: int, dim: int) -> None:
+    def __init__(self, spec: Imitation, instructions: int, facts: Facts) -> None:
         self.spec = spec
-        self._grams: Array = np.zeros((instructions, dim, dim))
-        self._sums: Array = np.zeros((instructions, dim))
+        self.facts = facts
+        self._grams: Array = np.zeros((instructions, facts.dim, facts.dim))
+        self._sums: Array = np.zeros((instructions, facts.dim))
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The response most like those that were shown for this instruction."""

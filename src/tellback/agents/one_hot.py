@@ -8,10 +8,11 @@ import numpy as np
 
 from tellback.agents.ellipsoid import LOWEST_RIDGE
 from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.agents.saved import InFiles
 from tellback.arrays import Array
-from tellback.errors import ProtocolError, SettingError, one_of, real, whole
+from tellback.errors import ProtocolError, SettingError, one_of, real
 from tellback.models.model import checked_instruction, demand_table
-from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
+from tellback.roles import AgentSpec, Choice, Facts, Instruction, Shown, State, Task
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ class OneHotLORIL(AgentSpec):
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> OneHotAgent:
         """An agent that has seen nothing."""
-        return OneHotAgent(self, demand_table(self.kind, facts), facts.fixed_responses)
+        return OneHotAgent(self, demand_table(self.kind, facts), facts)
 
 
-class OneHotAgent:
+class OneHotAgent(InFiles):
     """A live agent that counts what each response of each context was described as.
 
     Parameters
@@ -58,15 +59,17 @@ class OneHotAgent:
         The settings.
     instructions : int
         |X|.
-    one_context : bool
-        Whether all tasks offer the same responses; else contexts are told apart by their number,
-        and in one that has none, as in one that is new, nothing is known.
+    facts : Facts
+        What may be known beforehand. Unless all tasks offer the same responses, contexts are
+        told apart by their number, and in one that has none, as in one that is new, nothing
+        is known.
     """
 
-    def __init__(self, spec: OneHotLORIL, instructions: int, one_context: bool) -> None:
+    def __init__(self, spec: OneHotLORIL, instructions: int, facts: Facts) -> None:
         self.spec = spec
+        self.facts = facts
         self._instructions = instructions
-        self._one_context = one_context
+        self._one_context = facts.fixed_responses
         self._counts: dict[int, Array] = {}  # a row an instruction, a column a response
         self._described: dict[int, Array] = {}
 
@@ -98,8 +101,8 @@ class OneHotAgent:
         """The number of a context; None for one without, which will never come again."""
         if self._one_context:
             return 0
-        numbered = isinstance(task.context, int | np.integer)
-        return int(task.context) if numbered else None
+        scene = task.context.scene if isinstance(task.context, Shown) else task.context
+        return int(scene) if isinstance(scene, int | np.integer) else None
 
     def _seen(self, task: Task) -> tuple[Array, Array]:
         """What is known in a context: the counts, and their sums over instructions."""
@@ -123,7 +126,6 @@ class OneHotAgent:
             for name, value in state.items()
         }
         for key, table in counts.items():
-            whole("a context", key, at_least=0)
             right = table.ndim == 2 and len(table) == self._instructions
             if not right or not np.isfinite(table).all() or (table < 0).any():
                 raise SettingError(f"The saved counts of context {key} are not possible.")

@@ -16,6 +16,8 @@ from tellback.specs import Spec, known_kinds
 FADING = "1/t"
 """The ridge of Algorithm 1: lambda_t = 1/t."""
 
+ROUNDING = 1e-9
+
 Radius = Callable[[int, float], float]
 """The radius in round t, where the ridge is lambda_t."""
 
@@ -60,10 +62,19 @@ class RadiusSpec(Spec):
     def settled(self, model: ModelSpec, facts: Facts) -> Self:
         """The same radius with the size of the model's class named, if that is finite."""
         known = model.known_class(facts)
-        if known is None or self.log_class_size is not None:
+        if known is None:
             return self
-        size, bound = known
-        return self.with_settings({"log_class_size": size, "B": self.B or bound})
+        given = {"log_class_size": self.log_class_size, "B": self.B}
+        needed = dict(zip(given, known, strict=True))
+        for name, value in given.items():
+            if value is not None and value < needed[name] * (1 - ROUNDING):
+                raise SettingError(
+                    f"{name} = {value:g} is below the {needed[name]:.4g} of the class of "
+                    f"{model.kind}: the radius would prove nothing. Leave it out, or give a number "
+                    "as k."
+                )
+        missing = {name: needed[name] for name, value in given.items() if value is None}
+        return self.with_settings(missing)
 
     def bound(self, facts: Facts) -> float:
         """B."""

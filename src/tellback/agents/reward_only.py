@@ -9,6 +9,7 @@ import numpy as np
 
 from tellback.agents.ellipsoid import LOWEST_RIDGE, Ellipsoid
 from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.agents.saved import InFiles
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of, real
 from tellback.models.model import checked_instruction, demand_table
@@ -48,7 +49,7 @@ class RewardOnly(AgentSpec):
         return RewardOnlyAgent(self, demand_table(self.kind, facts), facts)
 
 
-class RewardOnlyAgent:
+class RewardOnlyAgent(InFiles):
     """A live bandit.
 
     Parameters
@@ -63,6 +64,7 @@ class RewardOnlyAgent:
 
     def __init__(self, spec: RewardOnly, instructions: int, facts: Facts) -> None:
         self.spec = spec
+        self.facts = facts
         self._dim = facts.dim
         self._keep = facts.fixed_responses
         self._ellipsoids = [self._new_ellipsoid() for _ in range(instructions)]

@@ -60,6 +60,14 @@ def save(agent: Savable, path: str | Path) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
+class InFiles:
+    """The part of a live agent that writes it to a file."""
+
+    def save(self: Savable, path: str | Path) -> None:
+        """Write the agent to a file, which ``tellback.load`` reads."""
+        save(self, path)
+
+
 def load(path: str | Path, into: Savable | None = None) -> Agent:
     """Read an agent from a file that ``save`` wrote.
 

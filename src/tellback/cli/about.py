@@ -11,6 +11,7 @@ from tellback.cli.show import console
 
 def list_() -> None:
     """List the worlds, agents, radii, models and encoders there are, with their settings."""
+    from rich.markup import escape
     from rich.table import Table
 
     from tellback.agents import AgentSpec, RadiusSpec
@@ -26,7 +27,7 @@ def list_() -> None:
             values = {name: getattr(defaults, name) for name in spec.settings()}
             settings = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
             what = (spec.__doc__ or "").strip().split("\n")[0]
-            table.add_row(base.role, kind, settings, what)
+            table.add_row(base.role, kind, escape(settings), escape(what))
         table.add_section()
     console().print(table)
 

@@ -109,10 +109,10 @@ class FiniteClassModel:
         x = checked_instruction(description, instructions)
         if features.shape != (dim,):
             raise SettingError(f"features must be {dim} numbers, not of shape {features.shape}.")
-        probabilities = self._members[:, x] @ features
-        if not (probabilities > 0).all():  # NaN too
+        if not (features >= 0).all() or not 0 < features.sum() < np.inf:  # NaN too
             raise SettingError(f"features must be a distribution, not {features}.")
-        self.log_likelihoods += np.log(probabilities)
+        with np.errstate(divide="ignore"):  # a member that says never is ruled out
+            self.log_likelihoods += np.log(self._members[:, x] @ features)
         self._best = int(self.log_likelihoods.argmax())
 
     def state(self) -> State:
@@ -122,10 +122,10 @@ class FiniteClassModel:
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
         given = np.array(state["log_likelihoods"], dtype=np.float64)
-        if given.shape != self.log_likelihoods.shape or not np.isfinite(given).all():
+        if given.shape != self.log_likelihoods.shape or not (given < np.inf).all():
             raise SettingError(
                 f"The saved class has log-likelihoods of shape {given.shape}, and this one has "
-                f"{len(self.log_likelihoods)} members; all must be finite."
+                f"{len(self.log_likelihoods)} members; all must be numbers below infinity."
             )
         self.log_likelihoods = given
         self._best = int(given.argmax())

@@ -82,7 +82,8 @@ class Adversary:
         self._world = world
         self._truth = truth
         self._costs = np.full(self.facts.instructions, np.inf)
-        self._read = 0
+        self._past: Sequence[Exchange] = ()
+        self._read = 0  # how much of that past
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
         """A task that depends on the past: the costs follow from it alone."""
@@ -93,8 +94,8 @@ class Adversary:
         return task._replace(instruction=x)
 
     def _read_on(self, history: Sequence[Exchange]) -> None:
-        if len(history) < self._read:  # another past than the one that was read
-            self._costs[:], self._read = np.inf, 0
+        if history is not self._past or len(history) < self._read:  # another than was read
+            self._costs[:], self._past, self._read = np.inf, history, 0
         # The latest alone, as it is mostly: a slice would copy all there was.
         fresh = [history[-1]] if len(history) == self._read + 1 else history[self._read :]
         for task, response, _ in fresh:

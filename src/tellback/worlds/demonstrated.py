@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
@@ -72,14 +72,17 @@ class _Showing:
         self.facts = world.facts
         self._world = world
         self._truth = truth
+        self._past = _Own(())
         wanted = getattr(world, "memory", None)
         self.memory = None if wanted is None else max(1, wanted)  # type: ignore[misc]
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
-        task = self._world.task(t, [_own(past) for past in history], rng)
+        if history is not self._past.shown:  # the same object for the same past
+            self._past = _Own(history)
+        task = self._world.task(t, self._past, rng)
         if not history:
             return task._replace(context=Shown(task.context))
-        before = _own(history[-1]).task
+        before = self._past[-1].task
         rewards = [self._truth.reward(before, y) for y in range(len(before.responses))]
         return task._replace(context=Shown(task.context, before, int(np.argmax(rewards))))
 
@@ -101,6 +104,29 @@ class _Within:
         return self._truth.best(task._replace(context=task.context.scene))
 
 
+class _Own(Sequence[Exchange]):
+    """The past as the world itself presented it, of which no more is made than is read."""
+
+    def __init__(self, shown: Sequence[Exchange]) -> None:
+        self.shown = shown
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    def __iter__(self) -> Iterator[Exchange]:
+        return map(_own, self.shown)
+
+    @overload
+    def __getitem__(self, which: int) -> Exchange: ...
+
+    @overload
+    def __getitem__(self, which: slice) -> list[Exchange]: ...
+
+    def __getitem__(self, which: int | slice) -> Exchange | list[Exchange]:
+        if isinstance(which, slice):
+            return [_own(past) for past in self.shown[which]]
+        return _own(self.shown[which])
+
+
 def _own(past: Exchange) -> Exchange:
-    """A round as the world itself presented it."""
     return past._replace(task=past.task._replace(context=past.task.context.scene))

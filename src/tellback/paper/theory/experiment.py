@@ -144,9 +144,8 @@ def draw_sweep(axis: Any, sweep: Sweep, size: str, names: Mapping[str, str] | No
             capsize=2,
             label=(names or {}).get(name, name) + said,
         )
-    axis.set_xscale("log")
     axis.set_yscale("log")
-    axis.set_xlabel(size)
+    _sizes_below(axis, sweep, size)
     axis.set_ylabel("final regret")
     axis.legend(fontsize=7, edgecolor="none")
 
@@ -158,8 +157,15 @@ def draw_ratios(axis: Any, sweep: Sweep, size: str) -> None:
     for name in agents:
         axis.plot(sweep.sizes, sweep.ratio(name), "o-", color=colour_of[name], ms=3.5, label=name)
     axis.axhline(1, color="#999999", ls="--", lw=1.2)
-    axis.set_xscale("log")
     axis.set_ylim(bottom=0)
-    axis.set_xlabel(size)
+    _sizes_below(axis, sweep, size)
     axis.set_ylabel("regret, of that of random play")
     axis.legend(fontsize=7, edgecolor="none")
+
+
+def _sizes_below(axis: Any, sweep: Sweep, size: str) -> None:
+    """Every size that was played, on a logarithmic axis."""
+    axis.set_xscale("log")
+    axis.set_xticks(sweep.sizes, [f"{one:,}" for one in sweep.sizes], fontsize=8)
+    axis.set_xticks([], minor=True)
+    axis.set_xlabel(size)
