@@ -95,18 +95,21 @@ def follows(spec: LORIL, by_hand: ByHand, seed: int, total: int = 120) -> None:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize(("size", "delta", "B"), [(SIZE, 0.05, 1.5), (SIZE, 0.9, 0.2), (2, 0.9, 1)])
+@pytest.mark.parametrize(
+    ("size", "delta", "B"), [(SIZE, 0.05, 1.5), (SIZE, 0.9, 4.0), (2, 0.9, 2.0)]
+)
 def test_as_printed_every_bonus_is_that_of_line_5(
     size: int, delta: float, B: float, seed: int
 ) -> None:
     """C is 2, but for a class as small as the last."""
-    spec = LORIL.as_printed(delta, math.log(size), B, model=CLASS)
-    by_hand = ByHand(printed_by_hand(size, delta, B), CLASS.members(X, D), [])
+    known = FiniteClass(size=size, seed=4)
+    spec = LORIL.as_printed(delta, math.log(size), B, model=known)
+    by_hand = ByHand(printed_by_hand(size, delta, B), known.members(X, D), [])
     follows(spec, by_hand, seed)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-@pytest.mark.parametrize(("delta", "B"), [(0.05, 1.5), (0.9, 0.2)])
+@pytest.mark.parametrize(("delta", "B"), [(0.05, 1.5), (0.9, 4.0)])
 def test_as_repaired_every_bonus_is_that_of_the_repaired_radius(
     delta: float, B: float, seed: int
 ) -> None:
@@ -115,10 +118,27 @@ def test_as_repaired_every_bonus_is_that_of_the_repaired_radius(
     follows(spec, by_hand, seed)
 
 
-def test_without_a_bound_it_is_that_of_the_softmax_class() -> None:
-    spec = LORIL.as_printed(0.05, math.log(SIZE), model=CLASS)
-    by_hand = ByHand(printed_by_hand(SIZE, 0.05, math.sqrt(D)), CLASS.members(X, D), [])
+def test_without_a_size_and_a_bound_they_are_those_of_the_known_class() -> None:
+    spec = LORIL.as_printed(0.05, model=CLASS)
+    B = max(1, np.linalg.norm(CLASS.members(X, D), axis=2).max())
+    by_hand = ByHand(printed_by_hand(SIZE, 0.05, float(B)), CLASS.members(X, D), [])
     follows(spec, by_hand, 0, total=30)
+
+
+@pytest.mark.parametrize(
+    ("radius", "message"),
+    [
+        (Repaired(log_class_size=math.log(SIZE) - 0.01), "log_class_size = 2.4749.* below"),
+        (Printed(B=0.5), "B = 0.5 is below"),
+    ],
+)
+def test_a_radius_for_a_smaller_class_than_the_models_is_refused(
+    radius: RadiusSpec, message: str
+) -> None:
+    with pytest.raises(SettingError, match=message):
+        play(WORLD, LORIL(k=radius, lam="1/t", model=CLASS), 1)
+    with pytest.raises(SettingError, match=message):
+        play(WORLD, Certified(Greedy(model=CLASS), k=radius), 1)
 
 
 def test_with_a_constant_ridge_the_radius_has_that_ridge() -> None:
@@ -157,9 +177,12 @@ def test_without_a_class_size_the_brackets_of_the_softmax_class_count(form: str)
         constant = max(math.sqrt(math.sqrt(32 * C)), 2.0)
         return constant * (math.sqrt(logarithm) + math.sqrt(lam) * math.sqrt(D))
 
-    radius = printed if form == "printed" else softmax_by_hand
-    spec = LORIL(k=form, lam="1/t", model=CLASS)  # type: ignore[arg-type]
-    follows(spec, ByHand(radius, CLASS.members(X, D), []), seed=3, total=70)
+    by_hand = printed if form == "printed" else softmax_by_hand
+    spec = Printed() if form == "printed" else Repaired()
+    assert spec.settled(Mixture(), WORLD.facts) == spec, "a mixture's class is not finite"
+    radius = spec.begin(WORLD.facts)
+    for t in (*range(1, 70), 1000, 1023, 1024, 1025):
+        assert radius(t, 1 / t) == pytest.approx(by_hand(t, 1 / t), rel=1e-12)
 
 
 def test_a_radius_can_be_named_by_its_kind() -> None:

@@ -114,8 +114,11 @@ class Repaired(RadiusSpec):
 
 def checked_radius(k: object) -> float | RadiusSpec:
     """The weight of a bonus: a number, a radius, or the kind of one."""
+    kinds = known_kinds(RadiusSpec)
+    if isinstance(k, str) and k in kinds:
+        return kinds[k]()
     if isinstance(k, str):
-        return known_kinds(RadiusSpec)[one_of("k", k, known_kinds(RadiusSpec))]()
+        raise SettingError(f"k must be a number, not {k!r}, or {' or '.join(map(repr, kinds))}.")
     return k if isinstance(k, RadiusSpec) else real("k", k, at_least=0)
 
 
