@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from tellback import theory
 from tellback.agents.ellipsoid import LOWEST_RIDGE
-from tellback.errors import SettingError, one_of, real
+from tellback.errors import SettingError, one_of, real, unknown_name
 from tellback.models.model import ModelSpec, demand_table
 from tellback.roles import Facts
 from tellback.specs import Spec, known_kinds
@@ -118,7 +118,8 @@ def checked_radius(k: object) -> float | RadiusSpec:
     if isinstance(k, str) and k in kinds:
         return kinds[k]()
     if isinstance(k, str):
-        raise SettingError(f"k must be a number, not {k!r}, or {' or '.join(map(repr, kinds))}.")
+        unknown = unknown_name("radius", k, kinds)
+        raise SettingError(f"k must be a number, not {k!r}, or a radius. {unknown}")
     return k if isinstance(k, RadiusSpec) else real("k", k, at_least=0)
 
 
