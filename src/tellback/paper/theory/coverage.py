@@ -23,7 +23,7 @@ from tellback.streams import Streams
 from tellback.worlds import Realizable
 
 DELTA = 0.1
-RUNS, ROUNDS = 400, 500
+RUNS, ROUNDS = 200, 500
 SETTINGS = {
     "members far apart": KnownClass(Realizable(5, 20, 3, 0.75, size=100), DELTA),
     "members alike": KnownClass(Realizable(5, 20, 3, 3.0, size=100), DELTA),

@@ -85,7 +85,7 @@ def _claim(results: Results) -> Claim:
         reading=f"{results.study.name}, T = {results.study.rounds:,}",
         measured=f"{said}; n = {n}",
         verdict=at_most(0.5, ours),
-        note=f"LORIL's regret is {versus} less than greedy's; it has {results.stated('LORIL')}.",
+        note=f"Final regret: LORIL {results.stated('LORIL')}; against greedy, {versus} less.",
     )
 
 
