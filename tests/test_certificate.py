@@ -193,7 +193,7 @@ def test_a_certificate_that_says_nothing_is_called_vacuous() -> None:
     assert not narrow.vacuous
     assert narrow.certificate[-1] < 50
     said = narrow.summary()["regret certificate"]
-    assert said.startswith(f"at most {narrow.certificate[-1]:.4g} (a heuristic: k = 0.01")
+    assert said.startswith(f"at most {narrow.certificate[-1]:.4g} of 50 (a heuristic: k = 0.01")
     proven = play(WORLD, PROVEN["greedy"], 400)
     assert not proven.vacuous
     assert (
@@ -292,9 +292,19 @@ def test_the_interval_narrows_and_wider_levels_are_wider() -> None:
 ROUNDS = 100
 
 
+def around_zero(uppers: Floats, highest: Floats, rewards: Floats, regrets: Floats) -> Calibration:
+    """Estimates of 0, so that no reward is below its lower bound."""
+    return calibrated(np.zeros(len(uppers)), uppers, highest, rewards, regrets)
+
+
+def by_matches(uppers: Floats, matches: Floats, level: float = 0.95) -> Calibration:
+    """Estimates of 0 again."""
+    return calibrated_by_matches(np.zeros(len(uppers)), uppers, matches, level)
+
+
 def lit(uppers: float, highest: float, rewards: Floats) -> Calibration:
     regrets = 0.5 - rewards  # the best reward is 1/2
-    return calibrated(np.full(ROUNDS, uppers), np.full(ROUNDS, highest), rewards, regrets)
+    return around_zero(np.full(ROUNDS, uppers), np.full(ROUNDS, highest), rewards, regrets)
 
 
 def rewards_above(count: int) -> Floats:
@@ -311,7 +321,7 @@ def test_by_the_truth_the_light_says_how_often_upper_bounds_held(above: int, lig
     assert found.held == pytest.approx(1 - above / ROUNDS)
     assert found.optimistic == 1
     assert str(found).startswith(f"{light}: ")
-    assert f"{1 - above / ROUNDS:.1%}" in found.says
+    assert f"held in {ROUNDS - above} and" in found.says
 
 
 def test_by_the_truth_the_best_response_must_not_be_above_the_highest_bound() -> None:
@@ -319,19 +329,19 @@ def test_by_the_truth_the_best_response_must_not_be_above_the_highest_bound() ->
     assert (found.held, found.optimistic, found.light) == (1, 0, "red")
     highest = np.where(np.arange(ROUNDS) < 3, 0.45, 0.6)
     rewards = rewards_above(0)
-    found = calibrated(np.full(ROUNDS, 0.45), highest, rewards, 0.5 - rewards)
+    found = around_zero(np.full(ROUNDS, 0.45), highest, rewards, 0.5 - rewards)
     assert (found.held, found.optimistic, found.light) == (1, 0.97, "amber")
 
 
 def test_bounds_that_the_truth_reaches_hold() -> None:
     rewards = np.full(ROUNDS, 0.1 + 0.2)
-    found = calibrated(np.full(ROUNDS, 0.3), np.full(ROUNDS, 0.3), rewards, np.zeros(ROUNDS))
+    found = around_zero(np.full(ROUNDS, 0.3), np.full(ROUNDS, 0.3), rewards, np.zeros(ROUNDS))
     assert found.light == "green"
 
 
 def test_by_the_truth_nothing_is_said_without_widths() -> None:
     nothing = np.full(ROUNDS, np.nan)
-    found = calibrated(nothing, nothing, rewards_above(0), np.zeros(ROUNDS))
+    found = around_zero(nothing, nothing, rewards_above(0), np.zeros(ROUNDS))
     assert found.light == "dark"
     assert math.isnan(found.held)
     assert math.isnan(found.optimistic)
@@ -339,39 +349,39 @@ def test_by_the_truth_nothing_is_said_without_widths() -> None:
 
 def test_by_matches_bounds_that_are_contradicted_turn_the_light_red() -> None:
     uppers, matches = np.full(1000, 0.2), np.zeros(1000)
-    assert calibrated_by_matches(uppers, matches).light == "green"
+    assert by_matches(uppers, matches).light == "grey"
     matches[::2] = 1  # half of them
-    red = calibrated_by_matches(uppers, matches)
+    red = by_matches(uppers, matches)
     assert red.light == "red"
     assert math.isnan(red.held)
-    when = next(int(word) for word in red.says.split() if word.isdigit())
-    assert calibrated_by_matches(uppers[: when - 1], matches[: when - 1]).light == "green"
-    assert calibrated_by_matches(uppers[:when], matches[:when]).light == "red"
-    assert calibrated_by_matches(uppers, matches, level=1 - 1e-12).light == "red"
-    assert calibrated_by_matches(uppers[:when], matches[:when], level=0.9999).light == "green"
+    when = int(red.says.split()[2])
+    assert by_matches(uppers[: when - 1], matches[: when - 1]).light == "grey"
+    assert by_matches(uppers[:when], matches[:when]).light == "red"
+    assert by_matches(uppers, matches, level=1 - 1e-12).light == "red"
+    assert by_matches(uppers[:when], matches[:when], level=0.9999).light == "grey"
 
 
 def test_by_matches_once_red_is_red_though_the_bounds_are_wide_later() -> None:
     uppers = np.concatenate([np.full(200, 0.1), np.full(10_000, 5.0)])
-    assert calibrated_by_matches(uppers, np.ones(10_200)).light == "red"
+    assert by_matches(uppers, np.ones(10_200)).light == "red"
 
 
 def test_by_matches_bounds_above_one_allow_everything() -> None:
-    assert calibrated_by_matches(np.full(500, 1.2), np.ones(500)).light == "green"
+    assert by_matches(np.full(500, 1.2), np.ones(500)).light == "grey"
 
 
 def test_by_matches_no_bound_promises_more_than_one() -> None:
     """What is above 1 in some rounds makes up for nothing in others."""
     uppers = np.concatenate([np.full(100, 50.0), np.full(300, 0.1)])
-    assert calibrated_by_matches(uppers, np.ones(400)).light == "red"
+    assert by_matches(uppers, np.ones(400)).light == "red"
     fewer = np.concatenate([np.ones(100), np.zeros(300)])
-    assert calibrated_by_matches(uppers, fewer).light == "green"
+    assert by_matches(uppers, fewer).light == "grey"
 
 
 def test_by_matches_nothing_is_said_of_nothing() -> None:
-    nothing = calibrated_by_matches(np.empty(0), np.empty(0))
+    nothing = by_matches(np.empty(0), np.empty(0))
     assert (nothing.light, nothing.says) == ("dark", "nothing was described")
-    no_widths = calibrated_by_matches(np.full(3, np.nan), np.ones(3))
+    no_widths = by_matches(np.full(3, np.nan), np.ones(3))
     assert (no_widths.light, no_widths.says) == ("dark", "the agent states no widths")
 
 
@@ -379,7 +389,21 @@ def test_sound_bounds_stay_green_by_truth_and_by_matches() -> None:
     for seed in range(8):
         run = play(WORLD, PROVEN["greedy"], 200, seed=seed)
         assert run.calibration().light == "green"
-        assert run.calibration(truth=False).light == "green"
+        assert run.calibration(truth=False).light == "grey"
+
+
+def test_the_light_also_watches_the_lower_bounds_that_the_certificate_needs() -> None:
+    estimates, widths = np.full(ROUNDS, 0.5), np.full(ROUNDS, 0.2)
+    rewards = np.where(np.arange(ROUNDS) < 10, 0.1, 0.4)
+    found = calibrated(estimates, widths, np.full(ROUNDS, 0.7), rewards, 0.5 - rewards)
+    assert (found.held, found.held_below, found.optimistic) == (1, 0.9, 1)
+    assert found.light == "red"
+
+
+def test_by_matches_too_few_contradict_the_lower_bounds() -> None:
+    found = calibrated_by_matches(np.full(500, 0.6), np.full(500, 0.1), np.zeros(500))
+    assert found.light == "red"
+    assert "fewer had matched" in found.says
 
 
 def test_overconfident_agents_are_seen_through() -> None:
@@ -400,13 +424,13 @@ def test_without_a_truth_the_lesson_is_judged_by_matches() -> None:
     np.testing.assert_array_equal(told.certificate, known.certificate)
     assert told.calibration() != known.calibration()
     assert str(told.calibration()) == str(known.calibration(truth=False))
-    assert told.calibration().light == "green"
+    assert told.calibration().light == "grey"
     assert math.isnan(told.calibration().held)
     summary = told.summary()
     assert summary["reward, of the best possible"] == "unknown"
     assert summary["regret"] == "nan"
     assert (
-        "(proven, if the truth is in its class); calibration green" in summary["regret certificate"]
+        "(proven, if the truth is in its class); calibration grey" in summary["regret certificate"]
     )
     for one, other in zip(told.reward_estimate(), known.reward_estimate(), strict=True):
         np.testing.assert_array_equal(one, other)

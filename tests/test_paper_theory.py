@@ -146,6 +146,5 @@ def test_the_known_class_gives_its_size_and_bound_to_the_radius() -> None:
     assert settled == known.agents()["LORIL repaired"]
     lengths = np.linalg.norm(known.model.members(10, 4), axis=2)
     assert max(1, lengths.max()) == known.B
-    assert known.repaired_bound(1000) == theory.repaired_regret_bound(
-        1000, 4, known.B, np.log(64), 0.05
-    )
+    bound = known.bounds()["Theorem 2, repaired"]
+    assert bound(1000) == theory.repaired_regret_bound(1000, 4, known.B, np.log(64), 0.05)

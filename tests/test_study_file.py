@@ -406,7 +406,11 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
     ('kind = "loril"', 'kind = "tellback.agents:LORI" #!', ["Did you mean 'LORIL'?"]),
     ('kind = "loril"', 'kind = "tellback.worlds:Synthetic" #!', ["not the spec of a"]),
     ('kind = "loril"', 'kind = "loril"\nkk = 3 #!', ["'kk'", "Did you mean 'k'?", "lam"]),
-    ('kind = "loril"', 'kind = "loril"\nlam = "small" #!', ["lam must be a number, not 'small'"]),
+    (
+        'kind = "loril"',
+        'kind = "loril"\nlam = "small" #!',
+        ["lam must be a number, or '1/t', not 'small'"],
+    ),
     ('kind = "loril"', 'kind = "loril"\nties = "frist" #!', ["Did you mean 'first'?"]),
     ('kind = "loril"', 'kind = "loril"\nmodel = "mixtur" #!', ["Did you mean 'mixture'?"]),
     ('kind = "loril"', 'kind = "loril"\nmodel = { kind = "mixture", refrsh = 3 } #!', ["refresh"]),

@@ -129,7 +129,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "too few responses": (lambda: Hard(responses=21), "responses must be at least 8e, which is 22"),
     "too few rounds": (
         lambda: Hard(responses=22, horizon=433),
-        r"rounds must be at least 256 log\(2e\), which is 434",
+        r"horizon must be at least 256 log\(2e\), which is 434",
     ),
     "a printed gap above 1/2": (
         lambda: Hard(responses=200, horizon=799, gap="printed"),

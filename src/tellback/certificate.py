@@ -10,7 +10,10 @@ from tellback.arrays import Array
 from tellback.theory import running_mean
 
 MOSTLY = 0.95
-"""Below this share of rounds in which the upper bounds held, the light is red."""
+"""Below this share of rounds in which the bounds held, the light is red."""
+
+ROUNDING = 1e-9
+"""Bounds may be missed by this: upper bounds that tie are equal up to it."""
 
 
 def certified_regrets(estimates: Array, widths: Array, highest: Array) -> Array:
@@ -33,22 +36,28 @@ def certified_regrets(estimates: Array, widths: Array, highest: Array) -> Array:
 
 @dataclass(frozen=True)
 class Calibration:
-    """Whether upper bounds were upper bounds.
+    """Whether bounds were bounds.
 
     Attributes
     ----------
     held : float
         In a simulation, the share of rounds in which P <= P-hat + b held for the chosen
         response; NaN where nobody knows the truth.
+    held_below : float
+        The share in which P >= P-hat - b held for it, which the certificate needs.
     optimistic : float
-        The share in which the best reward there was did not exceed the highest upper bound.
+        The share in which the best reward there was did not exceed the highest upper bound,
+        which it needs too.
     light : str
-        'green', 'amber' or 'red'; 'dark' where nothing can be said.
+        'green' if all three held in every round, 'amber' if each did in most, else 'red'. Without
+        a truth, 'red' if matches contradict the bounds and 'grey' if they do not. 'dark' where
+        nothing can be said.
     says : str
         Why.
     """
 
     held: float
+    held_below: float
     optimistic: float
     light: str
     says: str
@@ -57,52 +66,66 @@ class Calibration:
         return f"{self.light}: {self.says}"
 
 
-def calibrated(uppers: Array, highest: Array, rewards: Array, regrets: Array) -> Calibration:
+def calibrated(
+    estimates: Array, widths: Array, highest: Array, rewards: Array, regrets: Array
+) -> Calibration:
     """Calibration against the truth, as only a simulation has it.
 
     Parameters
     ----------
-    uppers, highest : Array
-        The upper bound of the chosen response in each round, and the highest of any.
+    estimates, widths, highest : Array
+        The estimate of the chosen response in each round, how far it may be off, and the
+        highest upper bound of any response.
     rewards, regrets : Array
         What the referee says.
     """
-    if np.isnan(uppers).any():
-        return Calibration(np.nan, np.nan, "dark", "the agent states no widths")
-    slack = 1e-12  # of rounding
-    held = float(np.mean(rewards <= uppers + slack))
-    optimistic = float(np.mean(rewards + regrets <= highest + slack))
-    least = min(held, optimistic)
-    light = "green" if least == 1 else "amber" if least >= MOSTLY else "red"
+    if np.isnan(widths).any():
+        return _dark("the agent states no widths")
+    held = rewards <= estimates + widths + ROUNDING
+    below = rewards >= estimates - widths - ROUNDING
+    optimistic = rewards + regrets <= highest + ROUNDING
+    shares = [float(np.mean(one)) for one in (held, below, optimistic)]
+    light = "green" if min(shares) == 1 else "amber" if min(shares) >= MOSTLY else "red"
+    n = len(rewards)
     says = (
-        f"P <= P-hat + b held in {held:.1%} of rounds, and the best response was not above the "
-        f"highest upper bound in {optimistic:.1%}"
+        f"P <= P-hat + b held in {held.sum():,} and P >= P-hat - b in {below.sum():,} of {n:,} "
+        f"rounds; the best reward was within the highest upper bound in {optimistic.sum():,}"
     )
-    return Calibration(held, optimistic, light, says)
+    return Calibration(shares[0], shares[1], shares[2], light, says)
 
 
-def calibrated_by_matches(uppers: Array, matches: Array, level: float = MOSTLY) -> Calibration:
+def calibrated_by_matches(
+    estimates: Array, widths: Array, matches: Array, level: float = 0.95
+) -> Calibration:
     """Calibration without the truth: matches are samples of the reward that is bounded.
 
-    Only a contradiction shows: where matches are so many that the mean reward must exceed the
-    mean of its upper bounds, some bound was none.
+    Only a contradiction shows: where matches are so many, or so few, that the mean reward must
+    lie outside the mean of its bounds, some bound was none. That none shows proves nothing.
 
     Parameters
     ----------
-    uppers, matches : Array
-        For each described round, the upper bound of the chosen response, and 1[x' = x].
+    estimates, widths, matches : Array
+        For each described round, the estimate of the chosen response, how far it may be off,
+        and 1[x' = x].
     level : float
         The probability with which sound bounds never turn the light red.
     """
-    if not len(uppers) or np.isnan(uppers).any():
-        reason = "nothing was described" if not len(uppers) else "the agent states no widths"
-        return Calibration(np.nan, np.nan, "dark", reason)
-    least = running_mean(matches, level).low
-    promised = np.cumsum(np.minimum(uppers, 1)) / np.arange(1, len(uppers) + 1)
-    broken = least > promised
-    says = (
-        f"of {int(broken.argmax()) + 1} descriptions more matched than the bounds allow"
-        if broken.any()
-        else "no more descriptions matched than the bounds allow"
-    )
-    return Calibration(np.nan, np.nan, "red" if broken.any() else "green", says)
+    if not len(matches):
+        return _dark("nothing was described")
+    if np.isnan(widths).any():
+        return _dark("the agent states no widths")
+    _, least, most = running_mean(matches, level)
+    n = np.arange(1, len(matches) + 1)
+    many = least > np.cumsum(np.minimum(estimates + widths, 1)) / n
+    few = most < np.cumsum(np.maximum(estimates - widths, 0)) / n
+    for broken, how in ((many, "more"), (few, "fewer")):
+        if broken.any():
+            first = int(broken.argmax()) + 1
+            says = f"by description {first:,} {how} had matched than the bounds allow"
+            return Calibration(np.nan, np.nan, np.nan, "red", says)
+    says = f"{len(matches):,} descriptions do not contradict the bounds"
+    return Calibration(np.nan, np.nan, np.nan, "grey", says)
+
+
+def _dark(why: str) -> Calibration:
+    return Calibration(np.nan, np.nan, np.nan, "dark", why)

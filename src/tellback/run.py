@@ -117,7 +117,7 @@ class Run:
         return running_mean(self.matches[self.described], level)
 
     def calibration(self, truth: bool = True) -> Calibration:
-        """Whether upper bounds were upper bounds.
+        """Whether bounds were bounds.
 
         Parameters
         ----------
@@ -125,11 +125,10 @@ class Run:
             Whether to ask the truth, where there is one; else matches alone, as in a lesson
             with people.
         """
-        uppers = self.estimates + self.widths
         if truth and not np.isnan(self.rewards).any():
-            return calibrated(uppers, self.highest, self.rewards, self.regrets)
+            return calibrated(self.estimates, self.widths, self.highest, self.rewards, self.regrets)
         told = self.described
-        return calibrated_by_matches(uppers[told], self.matches[told])
+        return calibrated_by_matches(self.estimates[told], self.widths[told], self.matches[told])
 
     def table(self) -> polars.DataFrame:
         """The run as a polars table, a row a round."""
@@ -189,7 +188,7 @@ class Run:
         total = float(self.certificate[-1])
         if np.isnan(total):
             return "none: the agent states no widths"
-        worth = "vacuous" if self.vacuous else f"at most {total:.4g}"
+        worth = "vacuous" if self.vacuous else f"at most {total:.4g} of {len(self):,}"
         basis = (
             f"a heuristic: {self.heuristic}"
             if self.heuristic

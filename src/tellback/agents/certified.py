@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from tellback.agents.agent import ModelAgent, ModelAgentSpec, part
-from tellback.agents.explorers import Explorer, Optimism
+from tellback.agents.explorers import Optimism
 from tellback.agents.greedy import Greedy
 from tellback.agents.radius import (
     FADING,
@@ -18,7 +18,6 @@ from tellback.agents.radius import (
     checked_ridge,
 )
 from tellback.errors import SettingError
-from tellback.models.model import Model
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 
 WIDTHS = "widths."
@@ -64,7 +63,7 @@ class Certified(AgentSpec):
         settled = self.settled(facts)
         inner = settled.agent.begin(facts, rng)
         widths = Optimism(facts, settled.k, settled.lam, settled.agent.ties)
-        return CertifiedAgent(inner.model, inner.explorer, widths, settled, facts)
+        return CertifiedAgent(inner, widths, settled, facts)
 
 
 class CertifiedAgent(ModelAgent):
@@ -72,21 +71,23 @@ class CertifiedAgent(ModelAgent):
 
     Parameters
     ----------
-    model, explorer, spec, facts
-        As in every agent with a model.
+    agent : ModelAgent
+        Chooses and learns, as ever.
     widths : Optimism
         Is never asked to choose: says how wide the confidence interval of each response is.
+    spec, facts : optional
+        What it was made from.
     """
 
     def __init__(
         self,
-        model: Model,
-        explorer: Explorer,
+        agent: ModelAgent,
         widths: Optimism,
         spec: AgentSpec | None = None,
         facts: Facts | None = None,
     ) -> None:
-        super().__init__(model, explorer, spec, facts)
+        super().__init__(agent.model, agent.explorer, spec, facts)
+        self.agent = agent
         self.widths = widths
 
     @property
@@ -96,22 +97,26 @@ class CertifiedAgent(ModelAgent):
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The agent's choice, with its width and the highest upper bound of any response."""
-        choice = super().respond(task, rng)
+        choice = self.agent.respond(task, rng)
         estimates = self.model.estimates(task.instruction, task.responses)
         widths = self.widths.widths(task.responses)
         highest = float((estimates + widths).max())
-        return choice._replace(width=widths.item(choice.response), highest=highest)
+        return choice._replace(
+            estimate=estimates.item(choice.response),
+            width=widths.item(choice.response),
+            highest=highest,
+        )
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Teach the agent and its ellipsoid."""
-        super().learn(task, choice, description)
+        self.agent.learn(task, choice, description)
         self.widths.learn(choice.features)
 
     def state(self) -> State:
         """The agent's and the ellipsoid's."""
         own = {WIDTHS + name: value for name, value in self.widths.state().items()}
-        return {**super().state(), **own}
+        return {**self.agent.state(), **own}
 
     def _restore_parts(self, state: State) -> None:
-        super()._restore_parts(state)
+        self.agent.restore(state)
         self.widths.restore(part(state, WIDTHS))

@@ -67,8 +67,11 @@ class ImitationAgent(InFiles):
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The response most like those that were shown for this instruction."""
         x = checked_instruction(task.instruction, len(self._sums))
-        sigma = self._grams[x] + self.spec.lam * np.eye(len(self._grams[x]))
-        likeness = np.linalg.solve(sigma, self._sums[x]) @ task.responses.columns
+        # What this very context shows is taken in with its description, and used before.
+        gram, total = self._shown(task, x)
+        gram, total = self._grams[x] + gram, self._sums[x] + total
+        sigma = gram + self.spec.lam * np.eye(len(gram))
+        likeness = np.linalg.solve(sigma, total) @ task.responses.columns
         random = self.spec.ties == "random"
         choice = optimistic_choice(task, likeness, np.zeros_like(likeness), 0.0, random, rng)
         assert choice is not None
@@ -77,13 +80,20 @@ class ImitationAgent(InFiles):
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Take in what the context shows of the round before."""
+        if isinstance(task.context, Shown) and task.context.before is not None:
+            x = checked_instruction(task.context.before.instruction, len(self._sums))
+            gram, total = self._shown(task, x)
+            self._grams[x] += gram
+            self._sums[x] += total
+
+    def _shown(self, task: Task, x: int) -> tuple[Array, Array]:
+        """What the context shows of the round before, if that asked for x."""
         shown = task.context
-        if not isinstance(shown, Shown) or shown.before is None:
-            return
-        x = checked_instruction(shown.before.instruction, len(self._sums))
+        if not isinstance(shown, Shown) or shown.before is None or shown.before.instruction != x:
+            return np.zeros_like(self._grams[x]), np.zeros_like(self._sums[x])
         columns = shown.before.responses.columns
-        self._grams[x] += columns @ columns.T
-        self._sums[x] += shown.before.responses.features(shown.best)
+        best: Array = shown.before.responses.features(shown.best)
+        return columns @ columns.T, best
 
     def state(self) -> State:
         """The sums over what was shown."""

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from tellback import theory
 from tellback.agents.ellipsoid import LOWEST_RIDGE
-from tellback.errors import SettingError, one_of, real, unknown_name
+from tellback.errors import SettingError, real, unknown_name
 from tellback.models.model import ModelSpec, demand_table
 from tellback.roles import Facts
 from tellback.specs import Spec, known_kinds
@@ -125,6 +125,8 @@ def checked_radius(k: object) -> float | RadiusSpec:
 
 def checked_ridge(lam: object) -> float | str:
     """lambda: a number, or fading as 1/t."""
+    if lam == FADING:
+        return FADING
     if isinstance(lam, str):
-        return one_of("lam", lam, [FADING])
+        raise SettingError(f"lam must be a number, or {FADING!r}, not {lam!r}.")
     return real("lam", lam, at_least=LOWEST_RIDGE)

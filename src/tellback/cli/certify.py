@@ -25,10 +25,13 @@ def certify(
     k: Annotated[
         str,
         typer.Option(
-            help="The radius of the ellipsoid: repaired or printed, by the theory for the softmax "
-            "class; or a number, which makes the certificate a heuristic."
+            help="The radius of the ellipsoid: repaired or printed, by the theory, with the ridge "
+            "1/t; or a number, with the ridge 1, which makes the certificate a heuristic."
         ),
     ] = "repaired",
+    delta: Annotated[
+        float, typer.Option(help="The probability with which the theory's radius may fail.")
+    ] = 0.05,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="A setting as name=value, as for 'tellback run'."),
@@ -39,32 +42,36 @@ def certify(
 ) -> None:
     """Play one run and certify its regret: how large it can be at most, without a reward.
 
-    Whatever the agent, it is played as it is, beside a confidence ellipsoid. The certificate
+    An agent with a model is played as it is, beside a confidence ellipsoid. The certificate
     sums what each choice can cost at most; matches estimate the reward. In a simulation both
     are shown beside the truth, with the bound of Theorem 2.
 
     Example: tellback certify realizable --agent greedy --set model=finite-class --k repaired
     """
-    from tellback.agents import Certified
+    from tellback.agents import Certified, ModelAgentSpec, RadiusSpec
     from tellback.errors import SettingError, whole
     from tellback.files import demand_writable
     from tellback.lab.bounds import regret_bounds, said_of
     from tellback.lab.settings import specs_with_settings
     from tellback.protocol import play
+    from tellback.specs import spec_named
 
     rounds = whole("rounds", rounds)
     spec, (inner,) = specs_with_settings(world, [agent], settings or [])
-    radius: float | str = k
+    radius: float | RadiusSpec
     try:
         radius = float(k)
     except ValueError:
+        radius = spec_named(RadiusSpec, k)(delta)
         if spec.facts.language:
             raise SettingError(
                 "The theory's radius is for tables of instructions, and this world uses "
                 "sentences: give a number as --k, which makes the certificate a heuristic."
             ) from None
     lam = 1.0 if isinstance(radius, float) else "1/t"
-    certified = Certified(inner.settled(spec.facts), radius, lam)  # type: ignore[arg-type]
+    if not isinstance(inner, ModelAgentSpec):
+        raise SettingError(f"{inner.kind} has no model that could be certified.")
+    certified = Certified(inner, radius, lam)
     if figure is not None:
         demand_writable(figure.parent)
     spec.prepare()
@@ -84,7 +91,9 @@ def certify(
     out.print(f"Calibration by matches alone: {by_matches}", markup=False, soft_wrap=True)
     bounds = {} if spec.facts.language else regret_bounds(spec.facts, certified)
     for name, bound in bounds.items():
-        out.print(said_of(name, bound, rounds, float(run.regret[-1])), markup=False, soft_wrap=True)
+        out.print(
+            said_of(name, bound, rounds, float(run.regret[-1]), inner), markup=False, soft_wrap=True
+        )
     if figure is not None:
         print_written(_draw(run, bounds, figure))
 

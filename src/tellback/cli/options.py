@@ -22,7 +22,8 @@ On = Annotated[
     ),
 ]
 Scale = Annotated[
-    float, typer.Option(help="Below 1: shorter runs and fewer seeds, for a quick trial.")
+    float,
+    typer.Option(help="Below 1: shorter runs, fewer seeds and fewer sizes, for a quick trial."),
 ]
 Full = Annotated[
     bool,

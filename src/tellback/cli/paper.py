@@ -95,7 +95,8 @@ def theory(
 
     The lower bound's worlds, the confidence ellipsoid and the regret bound where they can be
     had exactly, regret against |Y|, d and T, an adversary, and what rewards or demonstrations
-    would teach instead of descriptions. Ctrl-C keeps what is finished.
+    would teach instead of descriptions. Ctrl-C keeps the studies' runs that are finished; the
+    simulations after them take a minute or two and are done anew.
     """
     from tellback.paper.claims import claims_section
 

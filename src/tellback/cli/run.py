@@ -42,7 +42,8 @@ def run(
         bool,
         typer.Option(
             "--bound",
-            help="Also say how the bound of Theorem 2 compares, and draw it above the curves.",
+            help="Also say how the bound of Theorem 2 compares; a figure then has that of the "
+            "first agent above all curves, on logarithmic axes.",
         ),
     ] = False,
     results: ResultsFolder = RESULTS,
@@ -59,7 +60,7 @@ def run(
     from tellback.errors import whole
     from tellback.files import demand_writable
     from tellback.lab import Store, Study
-    from tellback.lab.bounds import regret_bounds
+    from tellback.lab.bounds import demand_bounded, regret_bounds
     from tellback.lab.charts import draw_regret
     from tellback.lab.charts.bounded import draw_bounded
     from tellback.lab.settings import specs_with_settings
@@ -69,6 +70,8 @@ def run(
     spec, agents = specs_with_settings(world, agent or ["loril", "greedy"], settings or [])
     named = dict(zip(_names(agents), ((one,) for one in agents), strict=True))
     study = Study(spec.brief(), spec, named, rounds, (), tuple(range(seeds)))
+    if bound:
+        demand_bounded(spec.facts)
     if figure is not None:
         demand_writable(figure.parent)
     found, complete = conducted([study], Store(results / "runs"), on, workers)
@@ -84,12 +87,12 @@ def run(
         highlight=False,
         soft_wrap=True,
     )
-    bounds = regret_bounds(spec.facts, agents[0]) if bound else {}
-    if bounds:
-        print_bounds(bounds, found[0])
+    if bound:
+        print_bounds(found[0])
     if figure is None:
         return
-    if bounds:
+    if bound:
+        bounds = regret_bounds(spec.facts, agents[0])
         print_written(draw_bounded(found[0], bounds, figure))
     elif seeds < 2:
         console().print("A figure with bands needs at least two seeds: none was drawn.")

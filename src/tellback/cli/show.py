@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,6 @@ import typer
 
 if TYPE_CHECKING:
     from tellback.lab import Failure, Results, Store, Study
-    from tellback.lab.bounds import Bound
     from tellback.lab.report import Section
 
 
@@ -139,14 +138,16 @@ def print_results(found: Sequence[Results]) -> None:
         out.print()
 
 
-def print_bounds(bounds: Mapping[str, Bound], results: Results) -> None:
-    """Each bound of the theory beside the regret of every agent."""
-    from tellback.lab.bounds import said_of
+def print_bounds(results: Results) -> None:
+    """Theorem 2 beside the regret of every agent."""
+    from tellback.lab.bounds import regret_bounds, said_of
 
     for agent in results.study.agents:
         regret = float(results.final(results.tuned(agent)).mean())
+        bounds = regret_bounds(results.study.world.facts, results.tuned(agent))
         for name, bound in bounds.items():
-            line = said_of(f"{agent}, {name}", bound, results.study.rounds, regret)
+            spec = results.tuned(agent)
+            line = said_of(f"{agent}, {name}", bound, results.study.rounds, regret, spec)
             console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tellback import theory
+from tellback.agents import LORIL, Certified, ModelAgentSpec, RadiusSpec
 from tellback.errors import SettingError
-from tellback.models import ModelSpec
 from tellback.roles import AgentSpec, Facts
 
 Bound = Callable[[int], float]
 """The most regret there can be after so many rounds."""
 
+DELTA = 0.05
+"""The probability with which a bound may fail, where the agent has none of its own."""
 
-def regret_bounds(facts: Facts, agent: AgentSpec, delta: float = 0.05) -> dict[str, Bound]:
+
+def regret_bounds(facts: Facts, agent: AgentSpec) -> dict[str, Bound]:
     """Theorem 2, printed and repaired, for the class that the agent's model knows.
 
     A finite class by its size; any other model is taken for the softmax class, whose brackets
-    stand for |F|. The theorem is about LORIL as printed or repaired: beside the regret of other
-    agents, or of another k and lambda, it is only a scale.
+    stand for |F|. delta is that of the agent's radius, or DELTA.
 
     Parameters
     ----------
@@ -26,15 +28,10 @@ def regret_bounds(facts: Facts, agent: AgentSpec, delta: float = 0.05) -> dict[s
         Those of the world.
     agent : AgentSpec
         Whose class it is.
-    delta : float
-        The probability with which the bounds may fail.
     """
-    if facts.instructions is None:
-        raise SettingError("Theorem 2 needs a table of instructions; this world uses sentences.")
-    x, d = facts.instructions, facts.dim
-    settled = agent.settled(facts)
-    model = getattr(getattr(settled, "agent", settled), "model", None)
-    known = model.known_class(facts) if isinstance(model, ModelSpec) else None
+    x, d = demand_bounded(facts), facts.dim
+    delta = _delta(agent)
+    known = _known_class(agent.settled(facts), facts)
     if known is not None:
         size, bound = known
         return {
@@ -53,14 +50,39 @@ def regret_bounds(facts: Facts, agent: AgentSpec, delta: float = 0.05) -> dict[s
     }
 
 
-def said_of(name: str, bound: Bound, rounds: int, regret: float) -> str:
-    """A bound beside the regret it bounds: how loose it is, and when it begins to say anything."""
+def demand_bounded(facts: Facts) -> int:
+    """|X|; an error in a world of which the theorem says nothing."""
+    if facts.instructions is None:
+        raise SettingError("Theorem 2 needs a table of instructions; this world uses sentences.")
+    return facts.instructions
+
+
+def is_about(agent: AgentSpec) -> bool:
+    """Whether Theorem 2 is about an agent: LORIL with the radius and the ridge of the theory."""
+    return isinstance(agent, LORIL) and isinstance(agent.k, RadiusSpec) and agent.lam == "1/t"
+
+
+def said_of(name: str, bound: Bound, rounds: int, regret: float, agent: AgentSpec) -> str:
+    """A bound beside a regret: how loose it is, and when it begins to say anything."""
     value = bound(rounds)
     ratio = f"{value / regret:,.3g} times the regret" if regret > 0 else "where regret is zero"
+    scale = "" if is_about(agent) else " (only a scale here: the theorem is for other settings)"
+    said = f"{name} (delta = {_delta(agent):g}): {value:,.4g} after {rounds:,} rounds, {ratio}"
+    said += scale
     if value < rounds:
-        return f"{name}: {value:,.4g} after {rounds:,} rounds, {ratio}"
+        return said
     first = theory.meaningful_from(bound)
-    return (
-        f"{name}: {value:,.4g} after {rounds:,} rounds, {ratio}; vacuous, because it exceeds the "
-        f"number of rounds until round {first:,}"
-    )
+    return f"{said}; vacuous, because it exceeds the number of rounds until round {first:,}"
+
+
+def _delta(agent: AgentSpec) -> float:
+    k = getattr(agent, "k", None)
+    return k.delta if isinstance(k, RadiusSpec) else DELTA
+
+
+def _known_class(settled: AgentSpec, facts: Facts) -> tuple[float, float] | None:
+    """log |F| and B of the agent's class, if that is finite."""
+    inner = settled.agent if isinstance(settled, Certified) else settled
+    if not isinstance(inner, ModelAgentSpec) or inner.model is None:
+        return None
+    return inner.model.known_class(facts)

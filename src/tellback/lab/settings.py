@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-from tellback.agents import AgentSpec
+from tellback.agents import AgentSpec, RadiusSpec
 from tellback.conformance.imported import imported
 from tellback.encoders import EncoderSpec
 from tellback.errors import SettingError, unknown_name
@@ -21,6 +21,9 @@ PARTS: dict[str, type[Spec]] = {
     "agent": AgentSpec,
 }
 """Settings that are themselves specs, named on the command line by their kind."""
+
+MAYBE_PARTS: dict[str, type[Spec]] = {"k": RadiusSpec}
+"""Settings that are numbers, or specs."""
 
 
 def specs_with_settings(

@@ -22,7 +22,7 @@ from tellback.encoders import EncoderSpec
 from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
 from tellback.lab import toml_lines
 from tellback.lab.plan import Plan
-from tellback.lab.settings import PARTS, named_spec
+from tellback.lab.settings import MAYBE_PARTS, PARTS, named_spec
 from tellback.lab.study import Decide, Study
 from tellback.models import ModelSpec
 from tellback.specs import Spec
@@ -219,6 +219,8 @@ class _Reader:
     def _setting(self, name: str, given: _Located) -> Any:
         if name in PARTS:
             return self._spec(PARTS[name], given)
+        if isinstance(given.value, Mapping) and name in MAYBE_PARTS:
+            return self._spec(MAYBE_PARTS[name], given)
         if isinstance(given.value, Mapping):
             self._refuse(given, f"{name} is a value, not a table.")
         return tuple(given.value) if isinstance(given.value, list) else given.value

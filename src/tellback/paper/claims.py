@@ -29,7 +29,8 @@ class Claim:
     measured : str
         What came out, with n and an interval; settings chosen on other seeds.
     verdict : str
-        'holds', 'does not hold' or 'undecided'.
+        'holds', 'does not hold' or 'undecided'; 'vacuous' of a bound that nothing can exceed,
+        'steeper here' of a growth that a loose bound allows.
     note : str
         What else there is to know.
     """

@@ -24,12 +24,15 @@ def hard_gap(responses: int, rounds: int, form: str = "repaired") -> float:
     return root if one_of("form", form, FORMS) == "printed" else root / 4
 
 
-def demand_conditions(responses: int, rounds: int, form: str = "repaired") -> None:
+def demand_conditions(
+    responses: int, rounds: int, form: str = "repaired", called: str = "rounds"
+) -> None:
     """Refuse sizes for which Theorem 1 says nothing, naming the condition.
 
     K >= 8e and T >= 256 log(2e) are the theorem's. With the printed gap T >= 4K is needed
     too, or 1/2 + sqrt(K / T) is no probability. With the repaired one T >= K is enough: the
-    gap is at most 1/4 and ``information`` at most log(4/3).
+    gap is at most 1/4 and ``information`` at most log(4/3). ``called`` is the name that T has
+    for whoever is told.
     """
     one_of("form", form, FORMS)
     responses, rounds = whole("responses", responses), whole("rounds", rounds)
@@ -40,14 +43,14 @@ def demand_conditions(responses: int, rounds: int, form: str = "repaired") -> No
         )
     if rounds < FEWEST_ROUNDS:
         raise SettingError(
-            f"rounds must be at least 256 log(2e), which is {math.ceil(FEWEST_ROUNDS)}, for "
+            f"{called} must be at least 256 log(2e), which is {math.ceil(FEWEST_ROUNDS)}, for "
             f"Theorem 1 to say anything, not {rounds}."
         )
     least = 4 * responses if form == "printed" else responses
     if rounds < least:
         times = "4 times " if form == "printed" else ""
         raise SettingError(
-            f"rounds must be at least {times}the {responses} responses, {least}, not {rounds}: "
+            f"{called} must be at least {times}the {responses} responses, {least}, not {rounds}: "
             f"the {form} gap is {hard_gap(responses, rounds, form):.3g}."
         )
 

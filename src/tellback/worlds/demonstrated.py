@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -66,15 +66,13 @@ class Demonstrated(WorldSpec):
 class _Showing:
     """Presents the world's tasks, and the best response to the one before."""
 
-    memory: ClassVar[int | None] = 1
-
     def __init__(self, world: World, truth: Truth) -> None:
         self.facts = world.facts
         self._world = world
         self._truth = truth
         self._past = _Own(())
         wanted = getattr(world, "memory", None)
-        self.memory = None if wanted is None else max(1, wanted)  # type: ignore[misc]
+        self.memory: int | None = None if wanted is None else max(1, wanted)
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
         if history is not self._past.shown:  # the same object for the same past

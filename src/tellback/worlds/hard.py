@@ -45,7 +45,7 @@ class Hard(WorldSpec):
         responses = whole("responses", self.responses)
         horizon = whole("horizon", self.horizon)
         gap = one_of("gap", self.gap, FORMS)
-        demand_conditions(responses, horizon, gap)
+        demand_conditions(responses, horizon, gap, called="horizon")
         better: int | str
         if isinstance(self.better, str):
             better = one_of("better", self.better, ["drawn", "none"])

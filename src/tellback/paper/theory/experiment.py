@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.lab.charts.colours import colours
 from tellback.lab.charts.picture import Picture
-from tellback.lab.compare import Estimate, mean_regret
+from tellback.lab.compare import Estimate, Share, mean_regret
 from tellback.lab.growth import power
 from tellback.lab.results import Results
 from tellback.lab.study import Study
@@ -36,8 +36,6 @@ class Experiment:
 
     Parameters
     ----------
-    name : str
-        What it is called in progress and errors.
     studies : callable
         The comparisons to run, at a scale from 0 to 1.
     finds : callable
@@ -47,7 +45,6 @@ class Experiment:
         Whether the studies are shown one by one in the report, too.
     """
 
-    name: str
     studies: Callable[[float], list[Study]]
     finds: Callable[[Sequence[Results], float, Preparing | None], Findings]
     reported: bool = False
@@ -112,6 +109,13 @@ class Sweep:
         return f"{name} grows as {size}^{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
 
 
+def promised_in(share: Share, promised: float) -> str:
+    """The verdict on something that is promised in at least a share of all runs."""
+    if share.low >= promised:
+        return "holds"
+    return "does not hold" if share.high < promised else "undecided"
+
+
 def at_most(limit: float, power: Estimate | None) -> str:
     """The verdict on a power that is claimed to be at most a limit."""
     if power is None or power.low <= limit < power.high:
@@ -119,7 +123,7 @@ def at_most(limit: float, power: Estimate | None) -> str:
     return "holds" if power.high <= limit else "does not hold"
 
 
-def draw_sweep(axis: Any, sweep: Sweep, size: str, names: Mapping[str, str] | None = None) -> None:
+def draw_sweep(axis: Any, sweep: Sweep, size: str) -> None:
     """Mean final regret against the size on logarithmic axes, with intervals and powers."""
     agents = list(sweep.found[0].study.agents)
     colour_of = colours(agents)
@@ -142,7 +146,7 @@ def draw_sweep(axis: Any, sweep: Sweep, size: str, names: Mapping[str, str] | No
             ms=3.5,
             lw=1.5,
             capsize=2,
-            label=(names or {}).get(name, name) + said,
+            label=name + said,
         )
     axis.set_yscale("log")
     _sizes_below(axis, sweep, size)

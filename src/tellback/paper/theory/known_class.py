@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tellback import theory
 from tellback.agents import LORIL, Certified, Greedy, Printed, Repaired
+from tellback.lab.bounds import Bound, regret_bounds
 from tellback.models import FiniteClass
 from tellback.roles import AgentSpec
 from tellback.worlds import Realizable
@@ -58,14 +58,6 @@ class KnownClass:
         settings = self.delta, self.log_size, self.B
         return Printed(*settings), Repaired(*settings)
 
-    def printed_bound(self, rounds: int) -> float:
-        """Theorem 2 as printed."""
-        return theory.printed_regret_bound(
-            rounds, self.world.rank, self.B, self.log_size, self.delta
-        )
-
-    def repaired_bound(self, rounds: int) -> float:
-        """Theorem 2 repaired."""
-        return theory.repaired_regret_bound(
-            rounds, self.world.rank, self.B, self.log_size, self.delta
-        )
+    def bounds(self) -> dict[str, Bound]:
+        """Theorem 2 for LORIL with this class, printed and repaired."""
+        return regret_bounds(self.world.facts, self.agents()["LORIL repaired"])

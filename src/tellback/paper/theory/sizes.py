@@ -25,11 +25,16 @@ from tellback.roles import AgentSpec, Preparing
 from tellback.theory import softmax_regret_bound
 from tellback.worlds import Synthetic
 
-KS = (0.03, 0.1, 0.3)
+KS = (0.03, 0.1, 0.3, 1.0, 3.0)
+ONE_HOT_KS = (0.0, 0.003, 0.01, 0.03, 0.1)  # it does best with little or no bonus
+FLAT = 0.05  # a power of |Y| below this counts as none: half as much again at |Y| = 100,000
 RESPONSES = (10, 100, 1_000, 10_000, 100_000)
 RANKS = (2, 4, 8, 16, 32, 64)
 KINDS: dict[str, int | str] = {"one context": 1, "five contexts": 5, "fresh contexts": "fresh"}
 FRESH_AT_MOST = 1_000  # drawing more features than that every round would be all there is to see
+
+
+TUNED = "With a constant k chosen on tuning seeds, not with the theorem's radius."
 
 
 def _responses(kind: str, scale: float) -> tuple[int, ...]:
@@ -49,7 +54,7 @@ def response_studies(scale: float) -> list[Study]:
             world=Synthetic(instructions=10, responses=size, rank=5, contexts=contexts),
             agents={
                 "LORIL": _loril(),
-                "one-hot LORIL": tuple(OneHotLORIL(k=k) for k in KS),
+                "one-hot LORIL": tuple(OneHotLORIL(k=k) for k in ONE_HOT_KS),
                 "random": (Uniform(),),
             },
             rounds=rounds(1_000, scale),
@@ -98,15 +103,14 @@ def _free_of_responses(kind: str, sweep: Sweep) -> Claim:
     power = sweep.power("LORIL")
     ratios = {name: sweep.ratio(name) for name in ("LORIL", "one-hot LORIL")}
     shares = "; ".join(f"{name} {r[0]:.0%} to {r[-1]:.0%}" for name, r in ratios.items())
-    verdict = "undecided" if power is None else "holds" if power.low <= 0 else "does not hold"
     return Claim(
         claim="Theorem 2: regret does not depend on |Y|",
-        figure="|Y|^0",
+        figure=f"|Y|^0 (taken as {FLAT:g} at most)",
         reading=f"{kind}, |Y| from {sweep.sizes[0]:,} to {sweep.sizes[-1]:,}, d = 5",
         measured=f"{sweep.said('LORIL', '|Y|')}, {sweep.said('one-hot LORIL', '|Y|')}, "
         f"n = {sweep.n}",
-        verdict=verdict,
-        note=f"Of random play's regret, from the smallest |Y| to the largest: {shares}.",
+        verdict=at_most(FLAT, power),
+        note=f"{TUNED} Of random play's regret, from the smallest |Y| to the largest: {shares}.",
     )
 
 
@@ -152,9 +156,10 @@ def rank_findings(found: Sequence[Results], scale: float, progress: Preparing | 
         reading=f"|Y| = 1,000, |X| = 10, d from {sweep.sizes[0]} to {sweep.sizes[-1]}",
         measured=f"{sweep.said('LORIL', 'd')}, n = {sweep.n}",
         verdict="steeper here" if slower == "does not hold" else slower,
-        note=f"Of random play's regret: {share[0]:.0%} at the smallest d, {share[-1]:.0%} at the "
-        f"largest. The bound is at least {above:,.0f} times the regret at every d, so that nothing "
-        "here can contradict it: a small d is learned within the run, and a large one is not.",
+        note=f"{TUNED} Of random play's regret: {share[0]:.0%} at the smallest d, "
+        f"{share[-1]:.0%} at the largest. The bound is at least {above:,.0f} times the regret at "
+        "every d, so that nothing here can contradict it: a small d is learned within the run, "
+        "and a large one is not.",
     )
     picture = Picture(
         name="rank",
@@ -167,5 +172,5 @@ def rank_findings(found: Sequence[Results], scale: float, progress: Preparing | 
     return Findings([claim], [picture])
 
 
-RESPONSES_EXPERIMENT = Experiment("responses", response_studies, response_findings)
-RANK_EXPERIMENT = Experiment("rank", rank_studies, rank_findings)
+RESPONSES_EXPERIMENT = Experiment(response_studies, response_findings)
+RANK_EXPERIMENT = Experiment(rank_studies, rank_findings)
