@@ -68,18 +68,24 @@ def family_studies(scale: float) -> list[Study]:
             reported=seeds(scale),
         )
         for form in theory.FORMS
-        for i in range(K)
+        for i in _worlds(scale)
     ]
     return drawn + each
+
+
+def _worlds(scale: float) -> range:
+    """Which worlds W_i are played one by one."""
+    return range(0, K, 1 if scale == 1 else 8)
 
 
 def family_findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
     """How often the bound is exceeded in the world that is worst for each agent."""
     drawn, each = found[: len(theory.FORMS)], found[len(theory.FORMS) :]
+    count = len(_worlds(scale))
     regrets: dict[str, dict[str, Array]] = {}
     for i, form in enumerate(theory.FORMS):
         regrets[form] = {name: drawn[i].final(drawn[i].tuned(name)) for name in ALIKE}
-        regrets[form] |= {name: _worst(name, each[i * K : (i + 1) * K]) for name in PARTIAL}
+        regrets[form] |= {name: _worst(name, each[i * count : (i + 1) * count]) for name in PARTIAL}
 
     def draw(figure: Any) -> None:
         for axis, form in zip(figure.subplots(1, 2), theory.FORMS, strict=True):
