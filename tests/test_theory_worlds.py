@@ -372,9 +372,9 @@ def test_who_needs_a_truth_says_so() -> None:
             return Simulation(inner.world, inner.teacher, None)
 
     blind = Blind(instructions=5, responses=4, rank=3)
-    with pytest.raises(SettingError, match="An adversary needs a truth"):
+    with pytest.raises(SettingError, match="adversarial needs a truth"):
         begun(Adversarial(blind))
-    with pytest.raises(SettingError, match="An expert needs a truth"):
+    with pytest.raises(SettingError, match="demonstrated needs a truth"):
         begun(Demonstrated(blind))
 
 

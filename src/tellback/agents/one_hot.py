@@ -6,17 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellback.agents.ellipsoid import LOWEST_RIDGE
-from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.agents.optimist import OptimistSpec
 from tellback.agents.saved import InFiles
 from tellback.arrays import Array
-from tellback.errors import ProtocolError, SettingError, one_of, real
+from tellback.errors import ProtocolError, SettingError
 from tellback.models.model import checked_instruction, demand_table
-from tellback.roles import AgentSpec, Choice, Facts, Instruction, Shown, State, Task
+from tellback.roles import Choice, Facts, Instruction, Shown, State, Task
 
 
 @dataclass(frozen=True)
-class OneHotLORIL(AgentSpec):
+class OneHotLORIL(OptimistSpec):
     """LORIL with one-hot features, whatever the world's features are.
 
     What structure is worth: this agent learns of a response only by choosing it, so that it
@@ -26,24 +25,9 @@ class OneHotLORIL(AgentSpec):
 
     Parameters
     ----------
-    k : float
-        The weight of the bonus.
-    lam : float
-        lambda.
-    ties : "random" or "first"
-        How to choose among equally good responses.
+    k, lam, ties
+        As in every optimist.
     """
-
-    k: float = 0.1
-    lam: float = 1.0
-    ties: str = "random"
-
-    def __post_init__(self) -> None:
-        self._settle(
-            k=real("k", self.k, at_least=0),
-            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
-            ties=one_of("ties", self.ties, TIES),
-        )
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> OneHotAgent:
         """An agent that has seen nothing."""
@@ -81,10 +65,7 @@ class OneHotAgent(InFiles):
         shares = np.full(len(described), 1 / self._instructions)
         np.divide(counts[x], described, out=shares, where=described > 0)
         widths = 1 / (self.spec.lam + described)
-        random = self.spec.ties == "random"
-        choice = optimistic_choice(task, shares, widths, self.spec.k, random, rng)
-        assert choice is not None
-        return choice
+        return self.spec.choose(task, shares, widths, rng)
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Count the description."""

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from tellback.agents.ellipsoid import LOWEST_RIDGE, Ellipsoid
-from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.agents.ellipsoid import Ellipsoid
+from tellback.agents.optimist import OptimistSpec
 from tellback.agents.saved import InFiles
 from tellback.arrays import Array
-from tellback.errors import SettingError, one_of, real
+from tellback.errors import SettingError
 from tellback.models.model import checked_instruction, demand_table
-from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
+from tellback.roles import Choice, Facts, Instruction, State, Task
 
 
 @dataclass(frozen=True)
-class RewardOnly(AgentSpec):
+class RewardOnly(OptimistSpec):
     """LinUCB, a linear model of its own for each instruction, fed 1[x' = x] as a reward.
 
     What is lost when a description is reduced to a reward: a response teaches nothing of the
@@ -25,24 +25,9 @@ class RewardOnly(AgentSpec):
 
     Parameters
     ----------
-    k : float
-        The weight of the bonus.
-    lam : float
-        The ridge of every model.
-    ties : "random" or "first"
-        How to choose among equally good responses.
+    k, lam, ties
+        As in every optimist.
     """
-
-    k: float = 0.1
-    lam: float = 1.0
-    ties: str = "random"
-
-    def __post_init__(self) -> None:
-        self._settle(
-            k=real("k", self.k, at_least=0),
-            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
-            ties=one_of("ties", self.ties, TIES),
-        )
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> RewardOnlyAgent:
         """An agent that has seen nothing."""
@@ -79,11 +64,8 @@ class RewardOnlyAgent(InFiles):
         ellipsoid = self._ellipsoids[x]
         weights = ellipsoid.inverse @ self._sums[x]
         widths = ellipsoid.squared_widths(task.responses, self._keep)
-        random = self.spec.ties == "random"
         estimates = weights @ task.responses.columns
-        choice = optimistic_choice(task, estimates, widths, self.spec.k, random, rng)
-        assert choice is not None
-        return choice
+        return self.spec.choose(task, estimates, widths, rng)
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Take in whether it was what was asked for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,19 +11,16 @@ import numpy as np
 from tellback.errors import SettingError
 from tellback.roles import (
     Exchange,
-    Facts,
-    Preparing,
     Simulation,
     Task,
     Truth,
     World,
-    WorldSpec,
 )
-from tellback.worlds.synthetic import Synthetic
+from tellback.worlds.within import WithinSpec
 
 
 @dataclass(frozen=True)
-class Adversarial(WorldSpec):
+class Adversarial(WithinSpec):
     """Another world, but instructions are picked from the history, against the agent.
 
     Protocol 1 lets the world choose "possibly adversarially". This one knows the truth and
@@ -36,31 +33,17 @@ class Adversarial(WorldSpec):
         The world, with a table of instructions and a truth.
     """
 
-    world: WorldSpec = field(default_factory=Synthetic)
-
     def __post_init__(self) -> None:
-        if not isinstance(self.world, WorldSpec):
-            raise SettingError(f"world must be the spec of a world, not {self.world!r}.")
-        if self.world.facts.language:
+        super().__post_init__()
+        if self.facts.language:
             raise SettingError(
                 f"An adversary needs a table of instructions; {self.world.kind} uses sentences."
             )
 
-    @property
-    def facts(self) -> Facts:
-        """Those of the world."""
-        return self.world.facts
-
-    def prepare(self, progress: Preparing | None = None) -> None:
-        """Prepare the world."""
-        self.world.prepare(progress)
-
     def begin(self, rng: np.random.Generator) -> Simulation:
         """Put the adversary before the world."""
-        inner = self.world.begin(rng)
-        if inner.truth is None:
-            raise SettingError(f"An adversary needs a truth, and {self.world.kind} has none.")
-        return Simulation(Adversary(inner.world, inner.truth), inner.teacher, inner.truth)
+        inner, truth = self._within(rng)
+        return Simulation(Adversary(inner.world, truth), inner.teacher, truth)
 
 
 class Adversary:

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 
-from tellback.errors import SettingError
 from tellback.roles import (
     Exchange,
-    Facts,
     Instruction,
-    Preparing,
     Shown,
     Simulation,
     Task,
     Teacher,
     Truth,
     World,
-    WorldSpec,
 )
-from tellback.worlds.synthetic import Synthetic
+from tellback.worlds.within import WithinSpec
 
 
 @dataclass(frozen=True)
-class Demonstrated(WorldSpec):
+class Demonstrated(WithinSpec):
     """Another world with demonstrations: every context also shows the task of the round before.
 
     For agents that learn by imitation, which hindsight descriptions are to be held against. A
@@ -39,28 +35,11 @@ class Demonstrated(WorldSpec):
         The world, which must have a truth.
     """
 
-    world: WorldSpec = field(default_factory=Synthetic)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.world, WorldSpec):
-            raise SettingError(f"world must be the spec of a world, not {self.world!r}.")
-
-    @property
-    def facts(self) -> Facts:
-        """Those of the world."""
-        return self.world.facts
-
-    def prepare(self, progress: Preparing | None = None) -> None:
-        """Prepare the world."""
-        self.world.prepare(progress)
-
     def begin(self, rng: np.random.Generator) -> Simulation:
         """Put the expert beside the world."""
-        inner = self.world.begin(rng)
-        if inner.truth is None:
-            raise SettingError(f"An expert needs a truth, and {self.world.kind} has none.")
-        truth = _Within(inner.teacher, inner.truth)
-        return Simulation(_Showing(inner.world, inner.truth), truth, truth)
+        inner, truth = self._within(rng)
+        within = _Within(inner.teacher, truth)
+        return Simulation(_Showing(inner.world, truth), within, within)
 
 
 class _Showing:

@@ -1,0 +1,52 @@
+"""Agents that are optimistic with a constant k and lambda, and are no model and explorer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tellback.agents.ellipsoid import LOWEST_RIDGE
+from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.arrays import Array
+from tellback.errors import ProtocolError, one_of, real
+from tellback.roles import AgentSpec, Choice, Task
+
+
+@dataclass(frozen=True)
+class OptimistSpec(AgentSpec):
+    """The base of such agents.
+
+    Parameters
+    ----------
+    k : float
+        The weight of the bonus.
+    lam : float
+        lambda, the ridge.
+    ties : "random" or "first"
+        How to choose among equally good responses.
+    """
+
+    abstract: ClassVar[bool] = True
+
+    k: float = 0.1
+    lam: float = 1.0
+    ties: str = "random"
+
+    def __post_init__(self) -> None:
+        self._settle(
+            k=real("k", self.k, at_least=0),
+            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
+            ties=one_of("ties", self.ties, TIES),
+        )
+
+    def choose(
+        self, task: Task, estimates: Array, squared_widths: Array, rng: np.random.Generator
+    ) -> Choice:
+        """The response with the highest estimate plus k times its width."""
+        random = self.ties == "random"
+        choice = optimistic_choice(task, estimates, squared_widths, self.k, random, rng)
+        if choice is None:
+            raise ProtocolError(f"The estimates of {self.kind} are not all numbers.")
+        return choice
