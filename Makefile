@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: paper test lint docs bench clean
+.PHONY: paper test slow lint docs bench clean
 
 paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it was stopped
 	$(BIN)/tellback paper
 
 test: lint  ## linters, types, layers, documentation and all tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not slow'
+
+slow: .venv/test  ## the tests that would take the others beyond ten minutes
+	$(BIN)/python -m pytest -m slow
 
 lint: .venv/test  ## style, types and the layers of the architecture
 	$(BIN)/ruff check .

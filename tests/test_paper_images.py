@@ -188,6 +188,7 @@ def test_a_second_call_computes_nothing_anew(undisturbed: tuple[Place, str]) -> 
     assert again == out
 
 
+@pytest.mark.slow  # the same engine is killed in test_killed_studies; here, the encoder's training
 def test_killed_again_and_again_it_ends_with_the_same_results(
     undisturbed: tuple[Place, str], tmp_path: Path
 ) -> None:

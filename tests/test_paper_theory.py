@@ -67,7 +67,7 @@ def test_every_statement_has_its_line_in_the_claims_table(ran: tuple[Path, str])
         "running certificate",
         "does not depend on |Y|",
         "grows with d",
-        "grows as sqrt(T)",
+        "grows no faster than sqrt(T)",
         "teaches more than a reward",
     ):
         assert words in page, words

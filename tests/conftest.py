@@ -1,0 +1,28 @@
+"""The order of the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+LONGEST_FIRST = (
+    "test_paper_images",
+    "test_sentence",
+    "test_paper_synthetic",
+    "test_killed_studies",
+    "test_ray",
+    "test_paper_theory",
+    "test_cli",
+    "test_truth_is_hidden",
+    "test_ellipsoid",
+    "test_study_command",
+    "test_dying_workers",
+)
+"""Begun first, so that no worker is left with a long file when the others are done."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long files first; all others stay in their order."""
+    place = {name: i for i, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: place.get(Path(item.fspath).stem, len(place)))
