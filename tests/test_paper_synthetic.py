@@ -80,6 +80,7 @@ def test_it_writes_the_figure_and_the_raw_results(undisturbed: tuple[Path, str])
     assert not table["regret"].is_nan().any()
 
 
+@pytest.mark.slow  # test_killed_studies stops and takes up studies, too
 def test_a_second_start_goes_on_from_where_the_first_was_stopped(
     undisturbed: tuple[Path, str], tmp_path: Path
 ) -> None:
