@@ -32,11 +32,12 @@ def test_certify_shows_the_certificate_its_light_and_the_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = "certify realizable --agent greedy --set model=finite-class --rounds 3000 --figure c"
+    words += " --delta 0.2"
     assert run(words, tmp_path, monkeypatch) == 0
     out = capsys.readouterr().out
     assert "(proven, if the truth is in its class); calibration green" in out
     assert "Calibration by matches alone: grey" in out
-    assert "Theorem 2, repaired (delta = 0.05)" in out
+    assert "Theorem 2, repaired (delta = 0.2)" in out
     assert "only a scale here" in out, "the theorem is not about greedy"
     assert (tmp_path / "c.png").stat().st_size > 10_000
 

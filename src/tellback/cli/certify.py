@@ -92,7 +92,7 @@ def certify(
     bounds = {} if spec.facts.language else regret_bounds(spec.facts, certified)
     for name, bound in bounds.items():
         out.print(
-            said_of(name, bound, rounds, float(run.regret[-1]), inner), markup=False, soft_wrap=True
+            said_of(name, bound, rounds, float(run.regret[-1]), certified), markup=False, soft_wrap=True
         )
     if figure is not None:
         print_written(_draw(run, bounds, figure))

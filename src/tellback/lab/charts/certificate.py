@@ -47,6 +47,9 @@ def draw_certificate(axis: Any, run: Run, bounds: Mapping[str, Bound] | None = N
 def draw_reward_estimate(axis: Any, run: Run) -> None:
     """The mean reward so far as matches tell it, with its interval, and as the truth has it."""
     told = np.flatnonzero(run.described)
+    if not len(told):
+        axis.set_title("nothing was described", fontsize=9.5)
+        return
     estimate = run.reward_estimate()
     at = told + 1
     shown = np.unique(np.geomspace(1, len(at), min(len(at), 400)).astype(int)) - 1
