@@ -91,9 +91,8 @@ def certify(
     out.print(f"Calibration by matches alone: {by_matches}", markup=False, soft_wrap=True)
     bounds = {} if spec.facts.language else regret_bounds(spec.facts, certified)
     for name, bound in bounds.items():
-        out.print(
-            said_of(name, bound, rounds, float(run.regret[-1]), certified), markup=False, soft_wrap=True
-        )
+        said = said_of(name, bound, rounds, float(run.regret[-1]), certified)
+        out.print(said, markup=False, soft_wrap=True)
     if figure is not None:
         print_written(_draw(run, bounds, figure))
 
