@@ -7,7 +7,7 @@ from statistics import median
 
 import numpy as np
 
-from tellback.agents.ellipsoid import Ellipsoid
+from tellback.models.ellipsoid import Ellipsoid
 from tellback.agents.fading import FadingEllipsoid
 from tellback.arrays import Array
 from tellback.responses import Listed

@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as hnp
 from oracles import Floats, precise_inverse, random_simplex
 
 from tellback import Listed
-from tellback.agents.ellipsoid import Ellipsoid
+from tellback.models.ellipsoid import Ellipsoid
 from tellback.errors import SettingError
 
 MILLION = 1_000_000

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tellback.agents.ellipsoid import Ellipsoid, Widths
+from tellback.models.ellipsoid import Ellipsoid, Widths
 from tellback.agents.fading import FadingEllipsoid
 from tellback.agents.radius import RadiusSpec
 from tellback.arrays import Array

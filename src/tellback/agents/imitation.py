@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellback.agents.ellipsoid import LOWEST_RIDGE
+from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.agents.explorers import TIES, optimistic_choice
 from tellback.agents.saved import InFiles
 from tellback.arrays import Array

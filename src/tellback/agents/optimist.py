@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tellback.agents.ellipsoid import LOWEST_RIDGE
+from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.agents.explorers import TIES, optimistic_choice
 from tellback.arrays import Array
 from tellback.errors import ProtocolError, one_of, real

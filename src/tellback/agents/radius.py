@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from tellback import theory
-from tellback.agents.ellipsoid import LOWEST_RIDGE
+from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.errors import SettingError, real, unknown_name
 from tellback.models.model import ModelSpec, demand_table
 from tellback.roles import Facts

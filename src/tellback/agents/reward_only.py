@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.agents.ellipsoid import Ellipsoid
+from tellback.models.ellipsoid import Ellipsoid
 from tellback.agents.optimist import OptimistSpec
 from tellback.agents.saved import InFiles
 from tellback.arrays import Array

@@ -72,14 +72,23 @@ class Ellipsoid:
 
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
+        if not self._change(features, 1.0):
+            raise SettingError(f"features must be finite, not {features}.")
+        self.count += 1
+
+    def remove(self, features: Array) -> None:
+        """Take g g' out of Sigma again, as if it had never been added."""
+        if not self.count or not self._change(features, -1.0):
+            raise SettingError(f"Features that were never added cannot be removed: {features}.")
+        self.count -= 1
+
+    def _change(self, features: Array, sign: float) -> bool:
         if features.shape != self._shape:
             raise SettingError(
                 f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
             )
-        if not _rank_one(self.inverse, features, self._columns, self._widths):
-            raise SettingError(f"features must be finite, not {features}.")
-        self.count += 1
         self._updated = True
+        return _rank_one(self.inverse, features, sign, self._columns, self._widths)
 
     def squared_widths(self, responses: Listed, keep: bool) -> Array:
         """g' Sigma^-1 g for every listed response.
@@ -163,8 +172,12 @@ def _quadratic_forms(inverse: Array, columns: Array) -> Array:
 
 
 @compiled
-def _rank_one(inverse: Array, g: Array, columns: Array, widths: Array) -> bool:
-    """Sherman and Morrison: Sigma^-1 -= u u' / (1 + g'u) with u = Sigma^-1 g, and the widths."""
+def _rank_one(inverse: Array, g: Array, sign: float, columns: Array, widths: Array) -> bool:
+    """Sherman and Morrison: Sigma^-1 -= u u' / (1 + g'u) with u = Sigma^-1 g, and the widths.
+
+    A sign of -1 takes g g' out again. False, and nothing changed, if Sigma would then no
+    longer be positive definite, or if there are features that are no numbers.
+    """
     dim = len(g)
     u = np.empty(dim)
     grown = 1.0
@@ -173,10 +186,10 @@ def _rank_one(inverse: Array, g: Array, columns: Array, widths: Array) -> bool:
         for j in range(dim):
             product += inverse[i, j] * g[j]
         u[i] = product
-        grown += g[i] * product
-    if not np.isfinite(grown):
+        grown += sign * g[i] * product
+    if not (np.isfinite(grown) and grown > 0.0):
         return False
-    shrink = 1.0 / grown
+    shrink = sign / grown
     for i in range(dim):
         for j in range(i + 1):  # one triangle, mirrored: stays symmetric to the bit
             inverse[i, j] -= u[i] * (u[j] * shrink)
