@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.theory import running_mean
+from tellback.theory import Interval, running_mean
 
 MOSTLY = 0.95
 """Below this share of rounds in which the bounds held, the light is red."""
@@ -95,7 +96,11 @@ def calibrated(
 
 
 def calibrated_by_matches(
-    estimates: Array, widths: Array, matches: Array, level: float = 0.95
+    estimates: Array,
+    widths: Array,
+    matches: Array,
+    level: float = 0.95,
+    behind: Callable[[Interval], Interval] | None = None,
 ) -> Calibration:
     """Calibration without the truth: matches are samples of the reward that is bounded.
 
@@ -109,12 +114,15 @@ def calibrated_by_matches(
         and 1[x' = x].
     level : float
         The probability with which sound bounds never turn the light red.
+    behind : callable, optional
+        What the share of matches says of the mean reward, where matches are wrong at times.
     """
     if not len(matches):
         return _dark("nothing was described")
     if np.isnan(widths).any():
         return _dark("the agent states no widths")
-    _, least, most = running_mean(matches, level)
+    seen = running_mean(matches, level)
+    _, least, most = seen if behind is None else behind(seen)
     n = np.arange(1, len(matches) + 1)
     many = least > np.cumsum(np.minimum(estimates + widths, 1)) / n
     few = most < np.cumsum(np.maximum(estimates - widths, 0)) / n

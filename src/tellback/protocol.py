@@ -15,6 +15,7 @@ import numpy as np
 from tellback.errors import ProtocolError, SettingError, whole
 from tellback.history import History
 from tellback.ledger import Ledger
+from tellback.matching import Same, demand_match
 from tellback.roles import (
     Agent,
     AgentSpec,
@@ -152,11 +153,18 @@ def play(
     streams = Streams(seed)
     simulation, live = _begin(world, agent, streams)
     remembered = _remembered(simulation.world, history, start, delay)
+    match = demand_match(getattr(simulation.world, "match", Same()))
     recorder = Recorder(rounds)
     loop = _protocol_1(simulation, live, streams, start, delay, remembered)
     recorder.consume(islice(loop, rounds), progress)
     return recorder.run(
-        world=world, agent=live, spec=agent, seed=seed, start=start, history=remembered
+        world=world,
+        agent=live,
+        spec=agent,
+        seed=seed,
+        start=start,
+        history=remembered,
+        match=match,
     )
 
 

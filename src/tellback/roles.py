@@ -207,7 +207,9 @@ class World(Protocol):
     """Presents a task each round.
 
     A world may also set ``memory``, the number of past rounds it wants to read: 0 for none
-    (then none are kept), None for all, which is also what a world without it gets.
+    (then none are kept), None for all, which is also what a world without it gets; and
+    ``match``, by which descriptions are held against instructions where that is not equality
+    (``tellback.matching``).
     """
 
     facts: Facts
@@ -228,7 +230,11 @@ class Teacher(Protocol):
 
 @runtime_checkable
 class Truth(Protocol):
-    """The hidden reward, held by the referee of a simulation."""
+    """The hidden reward, held by the referee of a simulation.
+
+    One that rewards by what an instruction means, not by how likely those very words are,
+    sets ``by_meaning = True``.
+    """
 
     def reward(self, task: Task, response: Any) -> float:
         """P(x_t | y, s_t) (line 5)."""

@@ -18,6 +18,7 @@ from tellback.certificate import (
     calibrated_by_matches,
     certified_regrets,
 )
+from tellback.matching import Errors, Match, Same
 from tellback.roles import Agent, Exchange, Round
 from tellback.specs import Spec
 from tellback.theory import Interval, running_mean
@@ -52,6 +53,8 @@ class Run:
         The live agent as the run left it: ``run.agent.save(path)`` keeps it.
     heuristic : str
         Why the certificate is no proof; '' if it is one.
+    match : Match
+        When a description is what was asked for: the world's, or equality.
     """
 
     regrets: Array
@@ -71,6 +74,7 @@ class Run:
     seed: int
     start: int = 0
     history: Sequence[Exchange] = field(default=(), repr=False)
+    match: Match = field(default_factory=Same, repr=False)
 
     def __len__(self) -> int:
         return len(self.regrets)
@@ -82,9 +86,13 @@ class Run:
 
     @property
     def matches(self) -> Array:
-        """1 where the description was the instruction, else 0: all one sees without the truth."""
+        """1 where the description was what was asked for, else 0: all one sees without the truth.
+
+        ``match`` decides, and says how often it is wrong.
+        """
+        match = self.match
         pairs = zip(self.instructions, self.descriptions, strict=True)
-        return np.array([float(asked == told) for asked, told in pairs])
+        return np.array([float(match(asked, told)) for asked, told in pairs])
 
     @property
     def certificate(self) -> Array:
@@ -112,9 +120,10 @@ class Run:
         """The mean reward of the described rounds up to each of them, from matches alone.
 
         1[x' = x] is an unbiased sample of the hidden reward, as long as the teacher has not
-        seen x. The intervals hold after every round at once (``theory.running_mean``).
+        seen x. The intervals hold after every round at once (``theory.running_mean``). Where
+        the match is wrong at times, its error rates are allowed for (``Errors.reward``).
         """
-        return running_mean(self.matches[self.described], level)
+        return self._behind(running_mean(self.matches[self.described], level))
 
     def calibration(self, truth: bool = True) -> Calibration:
         """Whether bounds were bounds.
@@ -128,7 +137,9 @@ class Run:
         if truth and not np.isnan(self.rewards).any():
             return calibrated(self.estimates, self.widths, self.highest, self.rewards, self.regrets)
         told = self.described
-        return calibrated_by_matches(self.estimates[told], self.widths[told], self.matches[told])
+        return calibrated_by_matches(
+            self.estimates[told], self.widths[told], self.matches[told], behind=self._behind
+        )
 
     def table(self) -> polars.DataFrame:
         """The run as a polars table, a row a round."""
@@ -181,8 +192,17 @@ class Run:
     def _matched(self) -> str:
         if not self.described.any():
             return "none: nothing was described"
-        mean, low, high = (float(part[-1]) for part in self.reward_estimate())
-        return f"{mean:.2%} (mean reward from {low:.2%} to {high:.2%}, 95% at all times)"
+        _, low, high = (float(part[-1]) for part in self.reward_estimate())
+        matched = float(self.matches[self.described].mean())
+        said = f"{matched:.2%} (mean reward from {low:.2%} to {high:.2%}, 95% at all times)"
+        return said if self._errors is None else f"{said}; by {self.match.says}"
+
+    @property
+    def _errors(self) -> Errors | None:
+        return getattr(self.match, "errors", None)
+
+    def _behind(self, matched: Interval) -> Interval:
+        return matched if self._errors is None else self._errors.reward(matched)
 
     def _certified(self) -> str:
         total = float(self.certificate[-1])
@@ -283,6 +303,7 @@ class Recorder:
         seed: int,
         start: int,
         history: Sequence[Exchange],
+        match: Match,
     ) -> Run:
         """The finished record."""
         return Run(
@@ -303,6 +324,7 @@ class Recorder:
             seed=seed,
             start=start,
             history=history,
+            match=match,
         )
 
 

@@ -125,7 +125,10 @@ class _WorldTrial:
         return ""
 
     def teacher_is_true(self) -> str:
-        """Compare how often the teacher says x with P(x | y, s), by an exact binomial test."""
+        """Compare how often the teacher says x with P(x | y, s), by an exact binomial test.
+
+        A truth by meaning must find everything true that the teacher says.
+        """
         from scipy.stats import binomtest  # slow to import, and most commands do without
 
         task = self._tasks[0]
@@ -135,6 +138,8 @@ class _WorldTrial:
             for t in range(1, DESCRIPTIONS + 1)
         ]
         told = [x for x in told if x is not None]  # a teacher may keep silent
+        if getattr(self.truth, "by_meaning", False):
+            return self._finds_true(told, task, response)
         for x in sorted(set(told), key=told.count, reverse=True)[:5]:
             chance = self.truth.reward(task._replace(instruction=x), response)
             often = told.count(x)
@@ -143,6 +148,13 @@ class _WorldTrial:
                     f"it said {x!r} {often} times out of {len(told)}, "
                     f"and the truth gives that a probability of {chance:.4g}"
                 )
+        return ""
+
+    def _finds_true(self, told: list[Any], task: Task, response: Any) -> str:
+        for x in sorted(set(told)):
+            reward = self.truth.reward(task._replace(instruction=x), response)
+            if reward < 1:
+                return f"it said {x!r} of a response to which the truth gives {reward:.4g} for that"
         return ""
 
     def can_be_played(self) -> str:

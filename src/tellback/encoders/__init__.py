@@ -1,15 +1,25 @@
-"""Encoders: each turns pictures into features g(y, s)."""
+"""Encoders: some turn pictures into features g(y, s), others turn sentences into vectors."""
 
 from tellback.encoders.autoencoder import Autoencoder
 from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource, encoder_from
+from tellback.encoders.joined import Joined
+from tellback.encoders.ngrams import NGrams
+from tellback.encoders.text import TextEncoder, TextEncoderSpec, plain_words
 from tellback.encoders.thumbnail import Thumbnail
+from tellback.encoders.word_vectors import WordVectors
 
 __all__ = [
     "Autoencoder",
     "Encoder",
     "EncoderSpec",
+    "Joined",
+    "NGrams",
     "PictureSource",
     "Pictures",
+    "TextEncoder",
+    "TextEncoderSpec",
     "Thumbnail",
+    "WordVectors",
     "encoder_from",
+    "plain_words",
 ]

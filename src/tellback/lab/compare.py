@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellback.arrays import AnyArray, Array
+from tellback.arrays import Array
 from tellback.errors import SettingError
-
-LEVEL = 0.95
+from tellback.theory.shares import LEVEL as LEVEL
+from tellback.theory.shares import Share as Share
+from tellback.theory.shares import error_rate as error_rate
+from tellback.theory.shares import share_of as share_of
 
 
 @dataclass(frozen=True)
@@ -47,36 +49,6 @@ class Difference:
 
     def __str__(self) -> str:
         return f"{self.less:+.1%} [{self.low:+.1%}, {self.high:+.1%}], n = {self.n}"
-
-
-@dataclass(frozen=True)
-class Share:
-    """The share of n runs of which something is true, with Clopper and Pearson's interval."""
-
-    share: float
-    low: float
-    high: float
-    n: int
-
-    def __str__(self) -> str:
-        return f"{self.share:.1%} [{self.low:.1%}, {self.high:.1%}], n = {self.n}"
-
-
-def share_of(true: AnyArray, level: float = LEVEL) -> Share:
-    """How many of some runs, of each of which something is true or false.
-
-    The interval holds the true share with at least this level, for any n (Clopper and
-    Pearson 1934).
-    """
-    from scipy.special import betaincinv  # slow to import, and workers do without
-
-    n, yes = len(true), int(np.sum(true))
-    if not n:
-        raise SettingError("A share needs at least one run.")
-    tail = error_rate(level) / 2
-    low = float(betaincinv(yes, n - yes + 1, tail)) if yes else 0.0
-    high = float(betaincinv(yes + 1, n - yes, 1 - tail)) if yes < n else 1.0
-    return Share(yes / n, low, high, n)
 
 
 def mean_regret(regret: Array, level: float = LEVEL) -> Estimate:
@@ -134,13 +106,6 @@ def pairs(ours: Array, theirs: Array) -> tuple[Array, Array]:
     if not theirs.mean() > 0:
         raise SettingError("A share of a regret that is not above zero says nothing.")
     return ours, theirs
-
-
-def error_rate(level: float) -> float:
-    """How often an interval of this level may miss."""
-    if not 0 < level < 1:
-        raise SettingError(f"level must be above 0 and below 1, not {level!r}.")
-    return 1 - level
 
 
 def _quantile(n: int, level: float) -> float:

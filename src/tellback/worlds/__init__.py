@@ -5,6 +5,7 @@ from tellback.worlds.adversarial import Adversarial
 from tellback.worlds.demonstrated import Demonstrated
 from tellback.worlds.hard import Hard
 from tellback.worlds.images import Images
+from tellback.worlds.paraphrases import Paraphrases
 from tellback.worlds.realizable import Realizable
 from tellback.worlds.synthetic import Synthetic
 
@@ -13,6 +14,7 @@ __all__ = [
     "Demonstrated",
     "Hard",
     "Images",
+    "Paraphrases",
     "Realizable",
     "Synthetic",
     "WorldSpec",

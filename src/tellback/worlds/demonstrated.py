@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from tellback.matching import Match, Same
 from tellback.roles import (
     Exchange,
     Instruction,
@@ -53,6 +54,11 @@ class _Showing:
         wanted = getattr(world, "memory", None)
         self.memory: int | None = None if wanted is None else max(1, wanted)
 
+    @property
+    def match(self) -> Match:
+        matches: Match = getattr(self._world, "match", Same())
+        return matches
+
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
         if history is not self._past.shown:  # the same object for the same past
             self._past = _Own(history)
@@ -70,6 +76,7 @@ class _Within:
     def __init__(self, teacher: Teacher, truth: Truth) -> None:
         self._teacher = teacher
         self._truth = truth
+        self.by_meaning = bool(getattr(truth, "by_meaning", False))
 
     def describe(self, context: Any, response: Any, rng: np.random.Generator) -> Instruction | None:
         return self._teacher.describe(context.scene, response, rng)

@@ -97,7 +97,7 @@ class Images(WorldSpec):
         """g of pictures, a row each, as an agent gets it when they are shown together."""
         if not shapes:
             raise SettingError("features needs at least one shape.")
-        return _features_of_scenes(self.encoder, self.gallery)(Scene(tuple(shapes)))
+        return features_of_scenes(self.encoder, self.gallery)(Scene(tuple(shapes)))
 
     def to_data(self) -> Data:
         """The settings as plain data; an error if the encoder is a live object."""
@@ -116,7 +116,7 @@ class Images(WorldSpec):
 
     def begin(self, rng: np.random.Generator) -> Simulation:
         """Bring the encoder to life, training it first if that was never done."""
-        features = _features_of_scenes(self.encoder, self.gallery)
+        features = features_of_scenes(self.encoder, self.gallery)
         return Simulation(
             world=ImagesWorld(self, features),
             teacher=ImagesTeacher(),
@@ -129,7 +129,7 @@ class ImagesWorld:
 
     memory: ClassVar[int] = 0
 
-    def __init__(self, spec: Images, features: _Features) -> None:
+    def __init__(self, spec: Images, features: SceneFeatures) -> None:
         self.facts = spec.facts
         self._gallery = spec.gallery
         self._objects = self._gallery.objects
@@ -151,7 +151,7 @@ class ImagesTeacher:
 
     def describe(self, context: Scene, response: int, rng: np.random.Generator) -> str:
         """A sentence that is true of the picture; which one, is drawn uniformly."""
-        shape = _shape(context, response)
+        shape = shape_of(context, response)
         return sentences(shape.type, shape.colour)[int(rng.random() * len(TEMPLATES))]
 
 
@@ -163,7 +163,7 @@ class ImagesTruth:
 
     def reward(self, task: Task, response: int) -> float:
         """P(x_t | y, s_t); nothing but a sentence of the templates has a positive one."""
-        shape = _shape(task.context, response)
+        shape = shape_of(task.context, response)
         of = self._probabilities.get(str(task.instruction), {})
         return of.get((shape.type, shape.colour), 0.0)
 
@@ -172,7 +172,8 @@ class ImagesTruth:
         return max(self.reward(task, y) for y in range(len(task.context.shapes)))
 
 
-def _shape(scene: Scene, response: int) -> Shape:
+def shape_of(scene: Scene, response: int) -> Shape:
+    """The object that a response selects, or an error."""
     if not 0 <= response < len(scene.shapes):
         raise SettingError(
             f"A response is a whole number from 0 to {len(scene.shapes) - 1}, not {response!r}."
@@ -180,7 +181,7 @@ def _shape(scene: Scene, response: int) -> Shape:
     return scene.shapes[response]
 
 
-class _Features:
+class SceneFeatures:
     """The features of scenes; those of the same scene are worked out once."""
 
     def __init__(self, encode: Encoder, gallery: Gallery) -> None:
@@ -193,6 +194,7 @@ class _Features:
         self._drawn = lru_cache(REMEMBERED_SCENES)(self._encoded)
 
     def __call__(self, scene: Scene) -> Array:
+        """A row for each picture."""
         if all(shape in self._of_object for shape in scene.shapes):
             return np.array([self._of_object[shape] for shape in scene.shapes])
         return self._drawn(scene)
@@ -203,13 +205,13 @@ class _Features:
         return features
 
 
-def _features_of_scenes(encoder: EncoderSpec | Any, gallery: Gallery) -> _Features:
+def features_of_scenes(encoder: EncoderSpec | Any, gallery: Gallery) -> SceneFeatures:
     """The features under an encoder: a spec's are shared by all runs of a process."""
     if isinstance(encoder, EncoderSpec):
         return _features_under_spec(encoder, gallery)
-    return _Features(encoder_from(encoder, gallery), gallery)
+    return SceneFeatures(encoder_from(encoder, gallery), gallery)
 
 
 @lru_cache(8)
-def _features_under_spec(encoder: EncoderSpec, gallery: Gallery) -> _Features:
-    return _Features(encoder_from(encoder, gallery), gallery)
+def _features_under_spec(encoder: EncoderSpec, gallery: Gallery) -> SceneFeatures:
+    return SceneFeatures(encoder_from(encoder, gallery), gallery)
