@@ -7,9 +7,9 @@ from statistics import median
 
 import numpy as np
 
-from tellback.models.ellipsoid import Ellipsoid
 from tellback.agents.fading import FadingEllipsoid
 from tellback.arrays import Array
+from tellback.models.ellipsoid import Ellipsoid
 from tellback.responses import Listed
 
 SIZES = ((10, 10), (10, 2_000), (64, 10), (64, 2_000))  # d, K

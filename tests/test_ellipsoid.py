@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as hnp
 from oracles import Floats, precise_inverse, random_simplex
 
 from tellback import Listed
-from tellback.models.ellipsoid import Ellipsoid
 from tellback.errors import SettingError
+from tellback.models.ellipsoid import Ellipsoid
 
 MILLION = 1_000_000
 

@@ -16,10 +16,10 @@ from oracles import Floats, precise_inverse, random_simplex
 
 from tellback import Choice, Facts, Listed, Simulation, rounds
 from tellback.agents import LORIL, ModelAgent
-from tellback.models.ellipsoid import Ellipsoid
 from tellback.agents.explorers import Optimism
 from tellback.agents.fading import FadingEllipsoid
 from tellback.errors import SettingError
+from tellback.models.ellipsoid import Ellipsoid
 from tellback.worlds import Synthetic
 
 

@@ -22,9 +22,9 @@ from tellback.encoders import Thumbnail
 from tellback.errors import SettingError, TellbackError
 from tellback.models import Mixture, Sentence
 from tellback.models.gru import Sizes, next_word, views
-from tellback.models.sentence import LONGEST, SCORED_AT_ONCE, SentenceModel
+from tellback.models.sentence import SCORED_AT_ONCE, SentenceModel
 from tellback.models.training import draw_batch
-from tellback.models.words import BEGIN, END, words
+from tellback.models.words import BEGIN, END, LONGEST, words
 from tellback.roles import State
 from tellback.worlds import Images, Synthetic
 from tellback.worlds.sentences import sentences

@@ -7,6 +7,7 @@ teach: descriptions may come late, out of order, twice, or never.
 from __future__ import annotations
 
 from tellback.errors import ProtocolError
+from tellback.past import Past, Told
 from tellback.roles import Agent, Choice, Instruction, Task
 from tellback.streams import Stream
 
@@ -20,15 +21,19 @@ class Ledger:
         The agent that is asked and taught.
     stream : Stream
         The agent's random stream; round ``t`` draws from its place for ``t``.
+    remember : bool
+        Whether to keep what was told, so that it can be withdrawn.
 
     Notes
     -----
     Rounds have numbers that only grow, so the ledger knows without keeping a list that a
-    round which is no longer open was told or dropped: its memory is that of the open rounds.
+    round which is no longer open was told or dropped: its memory is that of the open rounds,
+    unless it is to remember.
     """
 
-    def __init__(self, agent: Agent, stream: Stream) -> None:
+    def __init__(self, agent: Agent, stream: Stream, remember: bool = False) -> None:
         self.agent = agent
+        self._past = Past(agent) if remember else None
         self._stream = stream
         self._open: dict[int, tuple[Task, Choice]] = {}
         self._latest = 0
@@ -69,6 +74,25 @@ class Ledger:
             return False
         self.agent.learn(*pair, description)
         del self._open[t]
+        if self._past is not None:
+            self._past.add(Told(t, *pair, description))
+        return True
+
+    def withdraw(self, t: int) -> bool:
+        """Take back what was told of round ``t``, which is open again; False if nothing was.
+
+        The agent is then as if it had never been told: it unlearns exactly, if it can, else it
+        goes back to an earlier state and learns again what came since.
+        """
+        if self._past is None:
+            raise ProtocolError(
+                "This ledger forgets what was told: to withdraw, make it with remember=True."
+            )
+        told = self._past.withdraw(t)
+        if told is None:
+            self._refuse_unasked(t)
+            return False
+        self._open[t] = (told.task, told.choice)
         return True
 
     def drop(self, t: int) -> bool:

@@ -7,11 +7,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from tellback.agents.explorers import TIES, Explorer
+from tellback.agents.explorers import TIES, Explorer, Optimism
 from tellback.agents.saved import InFiles
 from tellback.errors import SettingError, one_of
 from tellback.models.mixture import Mixture
-from tellback.models.model import Model, ModelSpec
+from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
 from tellback.models.sentence import Sentence
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 
@@ -61,6 +61,18 @@ class ModelAgent(InFiles):
         self.model.learn(choice.features, description)
         self.explorer.learn(choice.features)
 
+    def withdraw(self, task: Task, choice: Choice, description: Instruction) -> bool:
+        """Take back what was learned from a description, exactly.
+
+        False, and nothing changed, if its parts cannot: then the way back is an earlier state.
+        """
+        explorer = self.explorer
+        if not isinstance(self.model, Withdrawing) or not getattr(explorer, "withdraws", False):
+            return False
+        self.model.withdraw(choice.features, description)
+        explorer.withdraw(choice.features)  # type: ignore[attr-defined]
+        return True
+
     def state(self) -> State:
         """All that was learned, in arrays and numbers."""
         model = {MODEL + name: value for name, value in self.model.state().items()}
@@ -107,8 +119,11 @@ class ModelAgentSpec(AgentSpec):
     def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring model and explorer to life."""
         settled = self.settled(facts)
-        model = settled.model or default_model(facts)
-        return ModelAgent(model.begin(facts, rng), settled.explorer(facts), settled, facts)
+        model = (settled.model or default_model(facts)).begin(facts, rng)
+        explorer = settled.explorer(facts)
+        if isinstance(explorer, Optimism) and isinstance(model, SharesSigma):
+            explorer.share(model.ellipsoid)
+        return ModelAgent(model, explorer, settled, facts)
 
     def settled(self, facts: Facts) -> Self:
         """The same agent with its model named."""

@@ -7,12 +7,12 @@ from typing import Protocol
 
 import numpy as np
 
-from tellback.models.ellipsoid import Ellipsoid, Widths
 from tellback.agents.fading import FadingEllipsoid
 from tellback.agents.radius import RadiusSpec
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import ProtocolError
+from tellback.models.ellipsoid import Ellipsoid, Widths
 from tellback.models.model import Model
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task, new_tuple
@@ -68,6 +68,11 @@ class Stateless:
     def learn(self, features: Array) -> None:
         """Nothing to learn."""
 
+    withdraws = True
+
+    def withdraw(self, features: Array) -> None:
+        """Nothing to take back."""
+
     def state(self) -> State:
         """Nothing to save."""
         return {}
@@ -101,6 +106,7 @@ class Optimism:
         self._radius = k.begin(facts) if isinstance(k, RadiusSpec) else None
         self._random = ties == "random"
         self._keep = facts.fixed_responses
+        self._shared = False  # whether the model keeps Sigma
 
     @property
     def k(self) -> float:
@@ -137,15 +143,32 @@ class Optimism:
 
     def learn(self, features: Array) -> None:
         """Add the features to Sigma."""
-        self.ellipsoid.add(features)
+        if not self._shared:
+            self.ellipsoid.add(features)
+
+    @property
+    def withdraws(self) -> bool:
+        """Whether what was learned can be taken back: not where the ridge fades."""
+        return isinstance(self.ellipsoid, Ellipsoid)
+
+    def withdraw(self, features: Array) -> None:
+        """Take the features out of Sigma."""
+        if isinstance(self.ellipsoid, Ellipsoid) and not self._shared:
+            self.ellipsoid.remove(features)
+
+    def share(self, ellipsoid: Ellipsoid) -> None:
+        """Use a Sigma that the model keeps up to date, if it has the same ridge."""
+        if isinstance(self.ellipsoid, Ellipsoid) and self.ellipsoid.lam == ellipsoid.lam:
+            self.ellipsoid, self._shared = ellipsoid, True
 
     def state(self) -> State:
-        """The ellipsoid's."""
-        return self.ellipsoid.state()
+        """The ellipsoid's, unless it is the model's."""
+        return {} if self._shared else self.ellipsoid.state()
 
     def restore(self, state: State) -> None:
         """The ellipsoid's."""
-        self.ellipsoid.restore(state)
+        if not self._shared:
+            self.ellipsoid.restore(state)
 
 
 class Dithering(Stateless):

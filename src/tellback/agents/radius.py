@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from tellback import theory
-from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.errors import SettingError, real, unknown_name
+from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.models.model import ModelSpec, demand_table
 from tellback.roles import Facts
 from tellback.specs import Spec, known_kinds

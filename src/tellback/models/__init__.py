@@ -2,8 +2,19 @@
 
 from tellback.models.adam import MixtureByAdam
 from tellback.models.finite import FiniteClass
+from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec
+from tellback.models.ridge import Ridge
 from tellback.models.sentence import Sentence
 
-__all__ = ["FiniteClass", "Mixture", "MixtureByAdam", "Model", "ModelSpec", "Sentence"]
+__all__ = [
+    "FiniteClass",
+    "Keywords",
+    "Mixture",
+    "MixtureByAdam",
+    "Model",
+    "ModelSpec",
+    "Ridge",
+    "Sentence",
+]

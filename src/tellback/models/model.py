@@ -9,6 +9,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError
+from tellback.models.ellipsoid import Ellipsoid
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 from tellback.specs import Spec
@@ -33,6 +34,22 @@ class Model(Protocol):
     def restore(self, state: State) -> None:
         """Go back to such a state."""
         ...
+
+
+@runtime_checkable
+class Withdrawing(Protocol):
+    """A model that can take back exactly what it has learned."""
+
+    def withdraw(self, features: Array, description: Instruction) -> None:
+        """Be as if this description of these features had never come."""
+        ...
+
+
+@runtime_checkable
+class SharesSigma(Protocol):
+    """A model that keeps Sigma, which an explorer then need not keep a second time."""
+
+    ellipsoid: Ellipsoid
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,12 @@ class Said:
         """How many words each sentence has."""
         return self._lengths.filled
 
+    def sentence_of(self, entry: int) -> list[int]:
+        """The rows of the words of an entry's sentence."""
+        told = self.entry_sentences[entry]
+        rows: list[int] = self.sentences[told, : self.lengths[told]].tolist()
+        return rows
+
     def state(self) -> State:
         """Everything, in arrays."""
         return {

@@ -25,12 +25,11 @@ from tellback.models.gru import (
 from tellback.models.model import ModelSpec, checked_sentence, demand_sentences
 from tellback.models.said import Said
 from tellback.models.training import train
-from tellback.models.words import BEGIN, END, Vocabulary
+from tellback.models.words import BEGIN, END, LONGEST, Vocabulary
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 
 SCORED_AT_ONCE = 512  # responses: bounds memory where there are very many
-LONGEST = 60  # words that it speaks at most
 
 
 @dataclass(frozen=True)

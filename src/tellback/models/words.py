@@ -13,6 +13,9 @@ from tellback.errors import SettingError
 BEGIN, END = 0, 1
 """The rows of the marks before the first word and after the last."""
 
+LONGEST = 60
+"""Words that a model speaks at most."""
+
 _MARKS = 2
 _TOKENS = re.compile(r"[\w'\u2019]+|[^\w\s]")
 

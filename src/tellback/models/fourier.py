@@ -1,0 +1,93 @@
+"""Random Fourier features: a linear model over them is a smooth one over the features."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tellback.arrays import AnyArray, Array
+from tellback.compiled import compiled
+from tellback.errors import SettingError
+from tellback.roles import State
+
+BIAS = 30.0
+"""The constant feature is so large that the ridge hardly holds it back."""
+
+
+class Fourier:
+    """A constant, the standardised features, and waves of random direction and phase.
+
+    The inner product of the waves of two points tends to exp(-|z - z'|^2 / (2 d length^2)) as
+    their number grows (Rahimi and Recht 2007), z being the features in units of their spread.
+
+    Parameters
+    ----------
+    dim, waves : int
+        How many features, and how many waves.
+    length : float
+        How far, in spreads of the features, a description carries.
+    rng : numpy.random.Generator
+        For directions and phases.
+    """
+
+    def __init__(self, dim: int, waves: int, length: float, rng: np.random.Generator) -> None:
+        self._dim = dim
+        self._directions = rng.standard_normal((waves, dim)) / (length * math.sqrt(dim))
+        self._phases = rng.uniform(0, 2 * math.pi, waves)
+        self._centre, self._spread = np.zeros(dim), np.ones(dim)
+
+    @property
+    def size(self) -> int:
+        """How many features come out."""
+        return 1 + self._dim + len(self._phases)
+
+    def fit(self, features: AnyArray) -> None:
+        """Standardise by the mean and the spread of these."""
+        spread = features.std(axis=0, dtype=np.float64)
+        self._centre = features.mean(axis=0, dtype=np.float64)
+        self._spread = np.where(spread > 0, spread, 1.0)
+
+    def __call__(self, features: AnyArray) -> Array:
+        """The features of points, a row each."""
+        rows = np.ascontiguousarray(features, dtype=np.float64)
+        return _waves(rows, self._centre, self._spread, self._directions, self._phases)
+
+    def state(self) -> State:
+        """Everything that was drawn or fitted."""
+        return {
+            "directions": self._directions.copy(),
+            "phases": self._phases.copy(),
+            "centre": self._centre.copy(),
+            "spread": self._spread.copy(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Go back to a state that ``state()`` gave."""
+        saved = {name: np.array(state[name], dtype=np.float64) for name in self.state()}
+        for name, now in self.state().items():
+            shape = np.shape(now)
+            if saved[name].shape != shape or not np.isfinite(saved[name]).all():
+                raise SettingError(f"The saved {name} must be finite, of shape {shape}.")
+        if (saved["spread"] <= 0).any():
+            raise SettingError("The saved spread must be positive.")
+        self._directions, self._phases = saved["directions"], saved["phases"]
+        self._centre, self._spread = saved["centre"], saved["spread"]
+
+
+@compiled
+def _waves(rows: Array, centre: Array, spread: Array, directions: Array, phases: Array) -> Array:
+    count, dim = rows.shape
+    waves = len(phases)
+    out = np.empty((count, 1 + dim + waves))
+    height = math.sqrt(2.0 / waves) if waves else 0.0
+    for n in range(count):
+        out[n, 0] = BIAS
+        for i in range(dim):
+            out[n, 1 + i] = (rows[n, i] - centre[i]) / spread[i] / math.sqrt(dim)
+        for k in range(waves):
+            angle = phases[k]
+            for i in range(dim):
+                angle += directions[k, i] * out[n, 1 + i] * math.sqrt(dim)
+            out[n, 1 + dim + k] = height * math.cos(angle)
+    return out

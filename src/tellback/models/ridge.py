@@ -1,0 +1,195 @@
+"""Ridge regression: f-hat in closed form, for any real features.
+
+f-hat(x) = Sigma^-1 sum of e(x', x) g over the descriptions x' so far, Sigma being that of
+Algorithm 1, line 4. With one-hot labels e is 1 where x' is x, so that f-hat(x) . g(y, s) is
+the least-squares estimate of P(x | y, s). With labels that are embeddings of sentences, e is
+their inner product: what was said in one wording teaches all that are near it.
+
+A description costs one rank-one update, and can be taken back by another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tellback.arrays import Array, Indices
+from tellback.compiled import compiled
+from tellback.encoders.text import TextEncoderSpec
+from tellback.errors import SettingError, real
+from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid
+from tellback.models.labels import EmbeddedLabels, Labels, SentenceLabels, TableLabels
+from tellback.models.model import ModelSpec
+from tellback.responses import Listed
+from tellback.roles import Facts, Instruction, State
+
+
+@dataclass(frozen=True)
+class Ridge(ModelSpec):
+    """The least-squares estimate of f, with a penalty of lambda on its length.
+
+    Parameters
+    ----------
+    lam : float
+        lambda. An optimist with the same one shares Sigma with the model.
+    labels : TextEncoderSpec or None
+        What makes wordings alike. None counts each instruction, or sentence, for itself.
+
+    Examples
+    --------
+    >>> from tellback.encoders import NGrams
+    >>> Ridge(lam=0.1, labels=NGrams()).lam
+    0.1
+    """
+
+    lam: float = 1.0
+    labels: TextEncoderSpec | None = None
+
+    def __post_init__(self) -> None:
+        self._settle(lam=real("lam", self.lam, at_least=LOWEST_RIDGE))
+        if self.labels is not None and not isinstance(self.labels, TextEncoderSpec):
+            raise SettingError(
+                f"labels must be the spec of an encoder of sentences, not {self.labels!r}."
+            )
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> RidgeModel:
+        """An estimate of 0 everywhere."""
+        if self.labels is not None and not facts.language:
+            raise SettingError(
+                f"labels encode sentences; this world has a table of {facts.instructions}."
+            )
+        return RidgeModel(self, facts)
+
+
+class RidgeModel:
+    """A live ridge regression.
+
+    Parameters
+    ----------
+    spec : Ridge
+        Its settings.
+    facts : Facts
+        The size of the features, and the kind of instructions.
+    """
+
+    inexact: ClassVar[str] = "its fit is least squares and not maximum likelihood"
+
+    def __init__(self, spec: Ridge, facts: Facts) -> None:
+        self.ellipsoid = Ellipsoid(facts.dim, spec.lam)
+        self._dim = facts.dim
+        self._labels = _labels(spec, facts)
+        self._sums = np.zeros((self._labels.size, facts.dim))
+
+    @property
+    def described(self) -> int:
+        """How many descriptions were learned."""
+        return self.ellipsoid.count
+
+    def f(self, instruction: Instruction) -> Array:
+        """f-hat(x)."""
+        rows, weights = self._labels.known(instruction)
+        f: Array = self.ellipsoid.inverse @ (weights @ self._sums[rows])
+        return f
+
+    def estimates(self, instruction: Instruction, responses: Listed) -> Array:
+        """f-hat(x) . g(y, s) for every listed response y: a real number, near 0 to 1."""
+        if responses.dim != self._dim:
+            raise SettingError(
+                f"ridge was made for {self._dim} features; here are {responses.dim}."
+            )
+        rows, weights = self._labels.known(instruction)
+        return _estimate(self.ellipsoid.inverse, self._sums, rows, weights, responses.columns)
+
+    def draws(
+        self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
+    ) -> Array:
+        """What the estimates might be: f(x) . g with f(x) drawn around f-hat(x), a row a draw.
+
+        Normal, with covariance v Sigma^-1; v is p (1 - p) at the highest estimate there is,
+        and at least 1 / (1 + n) after n descriptions, so that an instruction nobody has named
+        yet is not taken for impossible.
+        """
+        estimates = self.estimates(instruction, responses)
+        likely = min(max(float(estimates.max()), 1 / (2 + self.described)), 0.5)
+        root = np.sqrt(likely * (1 - likely)) * np.linalg.cholesky(self.ellipsoid.inverse)
+        drawn: Array = estimates + rng.standard_normal((count, self._dim)) @ (
+            root.T @ responses.columns
+        )
+        return drawn
+
+    def learn(self, features: Array, description: Instruction) -> None:
+        """Add the description to the sums of its label, and its features to Sigma."""
+        self.ellipsoid.add(features)  # refuses what are no features, before anything changes
+        try:
+            rows, weights = self._labels.learned(description)
+        except SettingError:
+            self.ellipsoid.remove(features)
+            raise
+        self._make_room()
+        _add(self._sums, rows, weights, features)
+
+    def withdraw(self, features: Array, description: Instruction) -> None:
+        """Take a description back: sums and Sigma are as if it had never been learned."""
+        rows, weights = self._labels.known(description)
+        if not len(rows) and not isinstance(self._labels, EmbeddedLabels):
+            raise SettingError(f"Nothing was ever described as {description!r}.")
+        self.ellipsoid.remove(features)
+        _add(self._sums, rows, -weights, features)
+
+    def _make_room(self) -> None:
+        if self._labels.size > len(self._sums):
+            room = max(16, self._labels.size, 2 * len(self._sums)) - len(self._sums)
+            self._sums = np.pad(self._sums, ((0, room), (0, 0)))
+
+    def state(self) -> State:
+        """Sigma's inverse, the sums, and the sentences that have a row of their own."""
+        return {
+            **self.ellipsoid.state(),
+            **self._labels.state(),
+            "sums": self._sums[: self._labels.size].copy(),
+        }
+
+    def restore(self, state: State) -> None:
+        """Go back to a state that ``state()`` gave."""
+        sums = np.array(state["sums"], dtype=np.float64)
+        self._labels.restore(state)
+        if sums.shape != (self._labels.size, self._dim) or not np.isfinite(sums).all():
+            raise SettingError(
+                f"The saved sums must be finite numbers of shape "
+                f"{(self._labels.size, self._dim)}, not {sums.shape}."
+            )
+        self.ellipsoid.restore(state)
+        self._sums = sums
+
+
+def _labels(spec: Ridge, facts: Facts) -> Labels:
+    if facts.instructions is not None:
+        return TableLabels(facts.instructions)
+    return SentenceLabels() if spec.labels is None else EmbeddedLabels(spec.labels)
+
+
+@compiled
+def _estimate(inverse: Array, sums: Array, rows: Indices, weights: Array, columns: Array) -> Array:
+    """g . Sigma^-1 (sum of weights times sums) for every column g."""
+    dim, responses = columns.shape
+    summed = np.zeros(dim)
+    for k in range(len(rows)):
+        for i in range(dim):
+            summed[i] += weights[k] * sums[rows[k], i]
+    estimates = np.zeros(responses)
+    for i in range(dim):
+        f = 0.0
+        for j in range(dim):
+            f += inverse[i, j] * summed[j]
+        for y in range(responses):
+            estimates[y] += f * columns[i, y]
+    return estimates
+
+
+@compiled
+def _add(sums: Array, rows: Indices, weights: Array, features: Array) -> None:
+    for k in range(len(rows)):
+        for i in range(len(features)):
+            sums[rows[k], i] += weights[k] * features[i]
