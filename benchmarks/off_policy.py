@@ -11,12 +11,13 @@ the mean of the logs (about -2 to 2 where there is no bias).
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
 
-from tellback import Simulation, play, rounds
+from tellback import Simulation, Task, play, rounds
 from tellback.agents import AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.arrays import Array
 from tellback.models import Mixture
@@ -31,6 +32,7 @@ from tellback.off_policy import (
     inverse_propensity,
     self_normalised,
 )
+from tellback.roles import Instruction
 from tellback.worlds import Synthetic
 
 LOGS = 400
@@ -49,22 +51,37 @@ def true_mean(simulation: Simulation, log: Log, policy: Policy) -> float:
     """The target's mean reward on the tasks of the log."""
     truth = simulation.truth
     assert truth is not None
-    rewards = [
-        policy.probabilities(task)
-        @ np.array([truth.reward(task, y) for y in range(len(task.responses))])
-        for task in log.tasks
-    ]
-    return float(np.mean(rewards))
+    asked = Counter(task.instruction for task in log.tasks)
+    total = 0.0
+    for task in {task.instruction: task for task in log.tasks}.values():
+        rewards = [truth.reward(task, y) for y in range(len(task.responses))]
+        total += asked[task.instruction] * float(policy.probabilities(task) @ np.array(rewards))
+    return total / len(log)
 
 
 class Skewed:
     """A target that mostly wants the last response, whatever was asked."""
 
-    def probabilities(self, task: object) -> Array:
-        count = len(task.responses)  # type: ignore[attr-defined]
-        shares = np.full(count, 0.2 / count)
+    def probabilities(self, task: Task) -> Array:
+        """The last has 0.8, the rest is shared by all."""
+        shares = np.full(len(task.responses), 0.2 / len(task.responses))
         shares[-1] += 0.8
         return shares
+
+
+class Remembered:
+    """A policy in a world whose responses stay the same, asked once for each instruction."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._known: dict[Instruction, Array] = {}
+
+    def probabilities(self, task: Task) -> Array:
+        """Those of the policy."""
+        x = task.instruction
+        if x not in self._known:
+            self._known[x] = self._policy.probabilities(task)
+        return self._known[x]
 
 
 def report(world: Synthetic, logger: AgentSpec, number: int, logs: int) -> dict[str, list[str]]:
@@ -72,10 +89,10 @@ def report(world: Synthetic, logger: AgentSpec, number: int, logs: int) -> dict[
     simulation = world.begin(np.random.default_rng(0))
     taught = play(simulation, Greedy(), TAUGHT, seed=10**6).agent.model  # type: ignore[attr-defined]
     targets: dict[str, Policy] = {
-        "uniform": Uniformly(),
-        "greedy": Greedily(taught),
-        "epsilon 0.2": Greedily(taught, epsilon=0.2),
-        "last response": Skewed(),
+        "uniform": Remembered(Uniformly()),
+        "greedy": Remembered(Greedily(taught)),
+        "epsilon 0.2": Remembered(Greedily(taught, epsilon=0.2)),
+        "last response": Remembered(Skewed()),
     }
     estimators: list[Callable[[Log, Policy], Estimate]] = [
         inverse_propensity,

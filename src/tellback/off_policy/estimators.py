@@ -9,7 +9,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, real
-from tellback.off_policy.intervals import interval
+from tellback.off_policy.intervals import deviations
 from tellback.off_policy.log import Log
 from tellback.off_policy.overlap import (
     Overlap,
@@ -113,9 +113,7 @@ def self_normalised(log: Log, policy: Policy, *, level: float = LEVEL) -> Estima
     """
     weighed = _Weighed(log, policy, level)
     weights, matches = weighed.weights, weighed.log.matches
-    total = weights.sum()
-    if not total > 0:
-        raise SettingError("No round of the log has a response that the policy would choose.")
+    total = weights.sum()  # about n, else the log was refused
     mean = float(weights @ matches / total)
     left = np.maximum(1 - weights / total, 1 / len(weights))
     shares = weights / weights.mean() / left
@@ -178,12 +176,13 @@ class _Weighed:
     ) -> Estimate:
         """The mean of the terms with its interval; ``shares`` is what a match adds to one."""
         shares = self.weights if shares is None else shares
-        low, high, kind = interval(terms, shares, self.log.matches, self.level)
+        below, above, kind = deviations(terms, shares, self.log.matches, self.level)
+        mean = float(terms.mean()) if mean is None else mean
         few = self.overlap.effective_n
         return Estimate(
-            mean=float(terms.mean()) if mean is None else mean,
-            low=min(max(low, 0.0), 1.0),
-            high=min(max(high, 0.0), 1.0),
+            mean=mean,
+            low=min(max(mean - below, 0.0), 1.0),
+            high=min(max(mean + above, 0.0), 1.0),
             n=self.overlap.n,
             effective_n=few,
             level=self.level,
