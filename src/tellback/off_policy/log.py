@@ -184,18 +184,18 @@ class Log:
         for name, column in columns.items():
             if len(column) != len(self):
                 raise SettingError(f"{name} has {len(column)} entries, and tasks has {len(self)}.")
-        for t, task in enumerate(self.tasks):
+        missing = np.isnan(self.matches).tolist()
+        for t, (task, response) in enumerate(zip(self.tasks, self.responses.tolist(), strict=True)):
             if not isinstance(task.responses, Listed):
                 raise SettingError(
                     f"Round {t + 1} of the log offers {task.responses!r}: off-policy estimates "
                     "need responses that can be listed."
                 )
-            if not 0 <= self.responses[t] < len(task.responses):
+            if not 0 <= response < len(task.responses):
                 raise SettingError(
-                    f"responses[{t}] must be from 0 to {len(task.responses) - 1}, "
-                    f"not {self.responses[t]}."
+                    f"responses[{t}] must be from 0 to {len(task.responses) - 1}, not {response}."
                 )
-            if (self.descriptions[t] is None) != bool(np.isnan(self.matches[t])):
+            if (self.descriptions[t] is None) != missing[t]:
                 raise SettingError(
                     f"matches[{t}] is {self.matches[t]}, and descriptions[{t}] is "
                     f"{self.descriptions[t]!r}: a match is missing where a description is."

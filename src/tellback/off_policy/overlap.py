@@ -93,7 +93,15 @@ def target_probabilities(usable: Log, policy: Policy) -> list[Array]:
             f"policy must have probabilities(task), not {policy!r}: "
             "AgentPolicy(agent) makes one of an agent, Greedily(model) of a model."
         )
-    return [_checked(policy, i, usable) for i in range(len(usable))]
+    found = [np.asarray(policy.probabilities(task), dtype=np.float64) for task in usable.tasks]
+    for shares, task in zip(found, usable.tasks, strict=True):
+        if shares.shape != (len(task.responses),):
+            raise SettingError(
+                f"{policy!r} gave probabilities of shape {shares.shape} for "
+                f"{len(task.responses)} responses."
+            )
+    _demand_distributions(found, policy)
+    return found
 
 
 def chosen_probabilities(usable: Log, probabilities: list[Array]) -> Array:
@@ -156,16 +164,15 @@ def effective(values: Array) -> float:
     return float(values.sum()) ** 2 / squares if squares else 0.0
 
 
-def _checked(policy: Policy, i: int, usable: Log) -> Array:
-    task = usable.tasks[i]
-    shares = np.asarray(policy.probabilities(task), dtype=np.float64)
-    if shares.shape != (len(task.responses),):
+def _demand_distributions(found: list[Array], policy: Policy) -> None:
+    if not found:
+        return
+    starts = np.cumsum([0, *map(len, found[:-1])])
+    everything = np.concatenate(found)
+    lowest, sums = np.minimum.reduceat(everything, starts), np.add.reduceat(everything, starts)
+    right = (lowest >= 0) & (np.abs(sums - 1) <= ROUNDING)  # NaN is not
+    if not right.all():
         raise SettingError(
-            f"{policy!r} gave probabilities of shape {shares.shape} for "
-            f"{len(task.responses)} responses."
+            f"{policy!r} gave probabilities that are not from 0 to 1 with sum 1: "
+            f"{found[int(np.argmin(right))]}."
         )
-    if not (shares >= 0).all() or abs(shares.sum() - 1) > ROUNDING:
-        raise SettingError(
-            f"{policy!r} gave probabilities that are not from 0 to 1 with sum 1: {shares}."
-        )
-    return shares
