@@ -588,6 +588,21 @@ def test_many_matches_get_students_interval() -> None:
     assert (0.5 - below, 0.5 + above) == pytest.approx((low, high))
 
 
+def test_the_self_normalised_interval_is_that_of_leaving_rounds_out() -> None:
+    log, n = Log.of(played(Uniform(), 400)), 400
+    weights = np.array([0.4, 0.3, 0.2, 0.1])[log.responses] / 0.25
+    without = [
+        np.delete(weights, i) @ np.delete(log.matches, i) / np.delete(weights, i).sum()
+        for i in range(n)
+    ]
+    error = np.sqrt((n - 1) * np.var(without))  # Tukey's jackknife
+    found = self_normalised(log, Fixed(0.4, 0.3, 0.2, 0.1))
+    assert found.method == "self-normalised, student"
+    half = stats.t.ppf(0.975, n - 1) * error
+    assert found.high - found.low == pytest.approx(2 * half, rel=2 / n)
+    assert (found.low + found.high) / 2 == pytest.approx(found.mean)
+
+
 def test_no_match_at_all_does_not_mean_no_reward() -> None:
     found = inverse_propensity(a_log([0.0] * 50, [0.5] * 50, [0, 1] * 25), Uniformly())
     assert found.mean == found.low == 0
