@@ -18,6 +18,7 @@ from scipy import stats
 
 from tellback import Listed, Round, Simulation, Task, play, rounds
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, ModelAgent, Uniform
+from tellback.cli import main
 from tellback.errors import SettingError
 from tellback.models import Mixture
 from tellback.off_policy import (
@@ -640,3 +641,38 @@ def test_few_effective_rounds_are_noted() -> None:
     assert found.effective_n < 20
     assert "rounds are effective" in found.note
     assert "rounds are effective" in str(found)
+
+
+# The command
+
+
+def test_the_command_judges_saved_agents(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, agent = Log.of(played(EpsilonGreedy(epsilon=0.3), 300)), taught()
+    log.save(tmp_path / "log.jsonl")
+    agent.save(tmp_path / "agent.npz")
+    words = ["evaluate", str(tmp_path / "log.jsonl"), str(tmp_path / "agent.npz")]
+    monkeypatch.setattr("sys.argv", ["tellback", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    said = capsys.readouterr().out
+    policy = AgentPolicy(agent)
+    for estimate in (
+        inverse_propensity(log, Uniformly()),
+        self_normalised(log, policy),
+        doubly_robust(log, policy, agent.model),
+    ):
+        assert str(estimate) in said
+
+
+def test_the_command_says_why_a_log_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Log.of(played(LORIL(), 50)).save(tmp_path / "log.jsonl")
+    monkeypatch.setattr("sys.argv", ["tellback", "evaluate", str(tmp_path / "log.jsonl")])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "propensity 1" in capsys.readouterr().err
