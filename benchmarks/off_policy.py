@@ -5,7 +5,7 @@
 Every log is played in a world of its own task stream; the truth is the target's mean reward on
 the log's own tasks, which the referee of a simulation can say exactly. Of each estimator: the
 share of 95% intervals that held it, their mean length, and the mean error in standard errors of
-the mean of the logs (about -2 to 2 where there is no bias).
+the mean of the logs (about -2 to 2 where there is no bias; logs that were refused are not in it).
 """
 
 from __future__ import annotations
