@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tellback.cli import about, certify, diagnose, paper, run, study
+from tellback.cli import about, certify, diagnose, evaluate, paper, run, study
 from tellback.cli.show import console, escape
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command("list")(about.list_)
 app.command("run")(run.run)
 app.add_typer(study.app, name="study")
 app.command("certify")(certify.certify)
+app.command("evaluate")(evaluate.evaluate)
 app.command("diagnose")(diagnose.diagnose)
 app.add_typer(paper.app, name="paper")
 app.command("check")(about.check)

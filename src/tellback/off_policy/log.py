@@ -1,0 +1,224 @@
+"""The log of an agent that played: what off-policy estimates are made from."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tellback.arrays import AnyArray, Array, Indices
+from tellback.errors import SettingError
+from tellback.off_policy.log_file import Entry, read_entries, write_entries
+from tellback.responses import Listed
+from tellback.roles import Instruction, Round, Task
+
+Matching = Callable[[Instruction, Instruction], bool]
+"""Whether what was told (second) is what was asked for (first)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Rounds as they were played, one entry a round in every sequence.
+
+    Attributes
+    ----------
+    tasks : sequence of Task
+        s_t and x_t, with the responses that were possible. They must be listed.
+    responses : Indices
+        y_t.
+    propensities : Array
+        The probability with which y_t was chosen; NaN where the agent stated none.
+    descriptions : sequence of Instruction or None
+        x'_t; None where the round was never described.
+    matches : Array
+        1 if the description is what was asked for, 0 if not, NaN if there is none. What is
+        missing stays missing: nothing is put in its place.
+    teacher_saw_request : array of bool
+        Rounds whose teacher had seen what was asked for. What such a teacher says is no
+        sample of the reward, so no estimate uses these rounds.
+
+    Examples
+    --------
+    >>> from itertools import islice
+    >>> from tellback import rounds
+    >>> from tellback.agents import EpsilonGreedy
+    >>> from tellback.worlds import Synthetic
+    >>> world = Synthetic(instructions=5, responses=3, rank=2, seed=0)
+    >>> log = Log.of(islice(rounds(world, EpsilonGreedy(epsilon=0.3)), 500))
+    >>> log
+    Log(500 rounds, 500 of them usable)
+    """
+
+    tasks: tuple[Task, ...]
+    responses: Indices
+    propensities: Array
+    descriptions: tuple[Instruction | None, ...]
+    matches: Array
+    teacher_saw_request: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        settle(self, "tasks", tuple(self.tasks))
+        settle(self, "descriptions", tuple(self.descriptions))
+        for name, kind in _COLUMNS.items():
+            column: AnyArray = np.array(getattr(self, name), dtype=kind)
+            column.setflags(write=False)
+            settle(self, name, column)
+        self._check()
+
+    @classmethod
+    def of(
+        cls,
+        rounds: Iterable[Round],
+        *,
+        match: Matching = operator.eq,
+        teacher_saw_request: bool | Iterable[bool] = False,
+    ) -> Log:
+        """The log of rounds that were played.
+
+        Parameters
+        ----------
+        rounds : iterable of Round
+            As ``tellback.rounds`` yields them: take as many as the log shall have.
+        match : callable
+            Whether a description (second) is what was asked for (first). The reward is the
+            probability of a match. Sentences are hardly ever equal: give a match for them.
+        teacher_saw_request : bool or iterable of bool
+            Whether the teacher had seen the request, one for all rounds or one for each.
+        """
+        all_alike = isinstance(teacher_saw_request, bool | np.bool_)
+        seen = repeat(bool(teacher_saw_request)) if all_alike else teacher_saw_request
+        entries = [
+            Entry(
+                task=played.task,
+                response=played.choice.response,
+                propensity=_propensity(played.choice.propensity),
+                description=played.description,
+                match=_match(match, played.task.instruction, played.description),
+                seen=bool(saw),
+            )
+            for played, saw in zip(rounds, seen, strict=not all_alike)  # type: ignore[arg-type]
+        ]
+        return cls._from(entries)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Log:
+        """A log that ``save`` wrote; an error names the line and the field that is wrong."""
+        return cls._from(list(read_entries(Path(path))))
+
+    def save(self, path: str | Path) -> None:
+        """Write the log as lines of JSON: the file is whole or absent.
+
+        Of contexts, only those are kept that are numbers, words or None; others come back
+        as None. Features and instructions, all that models look at, are kept exactly.
+        """
+        write_entries(Path(path), self._entries())
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def __getitem__(self, part: slice | AnyArray) -> Log:
+        """The log of some of the rounds: a slice, or an array that says which."""
+        if not isinstance(part, slice | np.ndarray):
+            raise SettingError(f"A part of a log is a slice or an array, not {part!r}.")
+        which = np.arange(len(self))[part]
+        return Log(
+            tuple(self.tasks[i] for i in which),
+            self.responses[which],
+            self.propensities[which],
+            tuple(self.descriptions[i] for i in which),
+            self.matches[which],
+            self.teacher_saw_request[which],
+        )
+
+    def __repr__(self) -> str:
+        return f"Log({len(self)} rounds, {self._is_usable.sum()} of them usable)"
+
+    @property
+    def usable(self) -> Log:
+        """The rounds that say something of the reward: described by one who saw no request.
+
+        To leave out the others is right if, given the task and the past, neither whether a
+        round was described nor whether the request was seen depends on the response or on
+        what its description would be. If teachers skip what is hard to describe, estimates
+        are of what they do not skip.
+        """
+        usable = self._is_usable
+        return self if usable.all() else self[usable]
+
+    @property
+    def _is_usable(self) -> NDArray[np.bool_]:
+        usable: NDArray[np.bool_] = ~np.isnan(self.matches) & ~self.teacher_saw_request
+        return usable
+
+    def _entries(self) -> Iterable[Entry]:
+        return map(
+            Entry,
+            self.tasks,
+            self.responses.tolist(),
+            self.propensities.tolist(),
+            self.descriptions,
+            self.matches.tolist(),
+            self.teacher_saw_request.tolist(),
+        )
+
+    @classmethod
+    def _from(cls, entries: list[Entry]) -> Log:
+        for t, entry in enumerate(entries, start=1):
+            if entry.response not in entry.task.responses:
+                raise SettingError(
+                    f"Round {t} of the log has the response {entry.response!r}, which is not "
+                    f"among the possible ones: {entry.task.responses!r}."
+                )
+        columns = tuple(zip(*entries, strict=True)) or ((),) * len(Entry._fields)
+        return cls(*columns)
+
+    def _check(self) -> None:
+        columns: dict[str, Any] = {name: getattr(self, name) for name in self.__annotations__}
+        for name, column in columns.items():
+            if len(column) != len(self):
+                raise SettingError(f"{name} has {len(column)} entries, and tasks has {len(self)}.")
+        missing = np.isnan(self.matches).tolist()
+        for t, (task, response) in enumerate(zip(self.tasks, self.responses.tolist(), strict=True)):
+            if not isinstance(task.responses, Listed):
+                raise SettingError(
+                    f"Round {t + 1} of the log offers {task.responses!r}: off-policy estimates "
+                    "need responses that can be listed."
+                )
+            if not 0 <= response < len(task.responses):
+                raise SettingError(
+                    f"responses[{t}] must be from 0 to {len(task.responses) - 1}, not {response}."
+                )
+            if (self.descriptions[t] is None) != missing[t]:
+                raise SettingError(
+                    f"matches[{t}] is {self.matches[t]}, and descriptions[{t}] is "
+                    f"{self.descriptions[t]!r}: a match is missing where a description is."
+                )
+        given = self.propensities[~np.isnan(self.propensities)]
+        if not ((given > 0) & (given <= 1)).all():
+            wrong = given[~((given > 0) & (given <= 1))][0]
+            raise SettingError(f"propensities must be above 0 and at most 1, not {wrong}.")
+        if not np.isin(self.matches[~np.isnan(self.matches)], (0.0, 1.0)).all():
+            raise SettingError("matches must be 0, 1 or NaN.")
+
+
+_COLUMNS = {
+    "responses": np.int64,
+    "propensities": np.float64,
+    "matches": np.float64,
+    "teacher_saw_request": np.bool_,
+}
+
+
+def _propensity(stated: float | None) -> float:
+    return float("nan") if stated is None else float(stated)
+
+
+def _match(match: Matching, asked: Instruction, told: Instruction | None) -> float:
+    return float("nan") if told is None else float(bool(match(asked, told)))

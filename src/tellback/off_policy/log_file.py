@@ -1,0 +1,188 @@
+"""A log as a file: lines of JSON, which any machine and any person can read.
+
+The first line says what the file is. A line with ``features`` is a set of responses, numbered
+from 0 in their order; every other line is a round, which names its set by number.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tellback.errors import SettingError, real, whole
+from tellback.files import written_whole
+from tellback.responses import Listed
+from tellback.roles import Instruction, Task
+
+HEADER = {"format": "tellback log", "version": 1}
+
+PLAIN = (bool, int, float, str)
+"""What a context may be to be kept."""
+
+FIELDS = (
+    "context",
+    "instruction",
+    "responses",
+    "response",
+    "propensity",
+    "description",
+    "match",
+    "teacher_saw_request",
+)
+
+
+class Entry(NamedTuple):
+    """A round of a log."""
+
+    task: Task
+    response: int
+    propensity: float
+    description: Instruction | None
+    match: float
+    seen: bool
+
+
+def write_entries(path: Path, entries: Iterable[Entry]) -> None:
+    """Write a log, whole or not at all."""
+    with written_whole(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in _lines(entries))
+
+
+def read_entries(path: Path) -> Iterator[Entry]:
+    """The rounds of a file; an error names the line and the field that is wrong."""
+    listed: list[Listed] = []
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, text in enumerate(file, start=1):
+                where = f"Line {number} of {path.name}"
+                line = _parsed(text, where)
+                if number == 1:
+                    _demand_header(line, where)
+                elif "features" in line:
+                    listed.append(_listed(line["features"], where))
+                else:
+                    yield _entry(line, listed, where)
+            if not file.tell():
+                raise SettingError(f"{path.name} is empty; a log has at least its first line.")
+    except UnicodeDecodeError as error:
+        raise SettingError(f"{path.name} is not a log: {error}.") from error
+
+
+def _lines(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    yield HEADER
+    numbers: dict[int, int] = {}
+    for task, response, propensity, description, match, seen in entries:
+        responses = task.responses
+        if id(responses) not in numbers:  # the tasks hold them, so no id is given twice
+            numbers[id(responses)] = len(numbers)
+            yield {"features": responses.matrix.tolist()}
+        yield {
+            "context": _plain_context(task.context),
+            "instruction": _plain(task.instruction),
+            "responses": numbers[id(responses)],
+            "response": response,
+            "propensity": _or_null(propensity),
+            "description": _plain(description),
+            "match": None if math.isnan(match) else int(match),
+            "teacher_saw_request": seen,
+        }
+
+
+def _plain(instruction: Instruction | None) -> Instruction | None:
+    if instruction is None or isinstance(instruction, str):
+        return instruction
+    return int(instruction)
+
+
+def _plain_context(context: Any) -> Any:
+    lost = isinstance(context, float) and not math.isfinite(context)
+    return context if isinstance(context, PLAIN) and not lost else None
+
+
+def _or_null(number: float) -> float | None:
+    return None if math.isnan(number) else number
+
+
+def _parsed(text: str, where: str) -> dict[str, Any]:
+    try:
+        line = json.loads(text)
+    except ValueError as error:
+        raise SettingError(f"{where} is not JSON: {error}.") from error
+    if not isinstance(line, dict):
+        raise SettingError(f"{where} must be an object, not {line!r}.")
+    return line
+
+
+def _demand_header(line: dict[str, Any], where: str) -> None:
+    if line.get("format") != HEADER["format"]:
+        raise SettingError(f"{where} must say {json.dumps(HEADER)}: this is no log.")
+    if line.get("version") != HEADER["version"]:
+        raise SettingError(
+            f"{where}: version must be {HEADER['version']}, not {line.get('version')!r}."
+        )
+
+
+def _listed(features: Any, where: str) -> Listed:
+    try:
+        return Listed(features)
+    except SettingError as error:
+        raise SettingError(f"{where}: {error}") from error
+
+
+def _entry(line: dict[str, Any], listed: list[Listed], where: str) -> Entry:
+    for name in (*FIELDS, *line):
+        if name not in line:
+            raise SettingError(f"{where} has no {name}.")
+        if name not in FIELDS:
+            raise SettingError(f"{where} has an unknown field {name!r}.")
+    try:
+        return _checked(line, listed)
+    except SettingError as error:
+        raise SettingError(f"{where}: {error}") from error
+
+
+def _checked(line: dict[str, Any], listed: list[Listed]) -> Entry:
+    which = whole("responses", line["responses"], at_least=0)
+    if which >= len(listed):
+        raise SettingError(
+            f"responses must be the number of a set listed above, of which there are "
+            f"{len(listed)}, not {which}."
+        )
+    responses = listed[which]
+    response = whole("response", line["response"], at_least=0)
+    if response not in responses:
+        raise SettingError(f"response must be from 0 to {len(responses) - 1}, not {response}.")
+    propensity = line["propensity"]
+    if propensity is not None:
+        propensity = real("propensity", propensity, above=0, at_most=1)
+    description, match = line["description"], line["match"]
+    if match not in (0, 1, None) or isinstance(match, bool):
+        raise SettingError(f"match must be 0, 1 or null, not {match!r}.")
+    if (match is None) != (description is None):
+        raise SettingError(
+            f"match is {match!r} and description is {description!r}: "
+            "a match is missing where a description is."
+        )
+    seen = line["teacher_saw_request"]
+    if not isinstance(seen, bool):
+        raise SettingError(f"teacher_saw_request must be true or false, not {seen!r}.")
+    context = line["context"]
+    if context is not None and not isinstance(context, PLAIN):
+        raise SettingError(f"context must be a number, words or null, not {context!r}.")
+    asked = _instruction("instruction", line["instruction"])
+    told = None if description is None else _instruction("description", description)
+    return Entry(
+        Task(context, asked, responses),
+        response,
+        math.nan if propensity is None else propensity,
+        told,
+        math.nan if match is None else float(match),
+        seen,
+    )
+
+
+def _instruction(name: str, value: Any) -> Instruction:
+    return value if isinstance(value, str) else whole(name, value, at_least=0)
