@@ -10,9 +10,9 @@ import numpy as np
 from tellback.agents.explorers import TIES, Explorer, Optimism
 from tellback.agents.saved import InFiles
 from tellback.errors import SettingError, one_of
+from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
-from tellback.models.sentence import Sentence
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 
 MODEL, EXPLORER = "model.", "explorer."
@@ -136,7 +136,7 @@ class ModelAgentSpec(AgentSpec):
 
 def default_model(facts: Facts) -> ModelSpec:
     """The model for a kind of instructions, where the user names none."""
-    return Sentence() if facts.language else Mixture()
+    return Keywords() if facts.language else Mixture()
 
 
 def part(state: State, prefix: str) -> State:

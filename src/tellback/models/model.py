@@ -46,6 +46,15 @@ class Withdrawing(Protocol):
 
 
 @runtime_checkable
+class Speaking(Protocol):
+    """A model that can describe a response in its own words."""
+
+    def speak(self, features: Array, rng: np.random.Generator) -> str:
+        """A sentence drawn from P-hat(. | y, s)."""
+        ...
+
+
+@runtime_checkable
 class SharesSigma(Protocol):
     """A model that keeps Sigma, which an explorer then need not keep a second time."""
 

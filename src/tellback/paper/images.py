@@ -49,7 +49,7 @@ def studies(scale: float = 1.0, full: bool = False) -> list[Study]:
         Study(
             name=name,
             world=world,
-            agents=agents("random"),
+            agents=agents("random", Sentence()),
             rounds=_rounds(scale),
             tuning=TUNING[: max(2, round(len(TUNING) * scale))],
             reported=_reported(scale),

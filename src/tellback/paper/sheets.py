@@ -14,7 +14,7 @@ from tellback.agents import ModelAgent
 from tellback.encoders import Autoencoder, Pictures
 from tellback.lab.figures import new_figure, save_figure, styled
 from tellback.lab.results import Results
-from tellback.models.sentence import SentenceModel
+from tellback.models.model import Speaking
 from tellback.protocol import rounds
 from tellback.roles import AgentSpec, Round
 from tellback.streams import Streams
@@ -135,7 +135,7 @@ def _draw_speech(
 
 def _spoken(world: Images, agent: Any, shown: Sequence[tuple[str, str]]) -> list[str]:
     """A sentence of the agent's model for each object, drawn at random."""
-    if not isinstance(agent, ModelAgent) or not isinstance(agent.model, SentenceModel):
+    if not isinstance(agent, ModelAgent) or not isinstance(agent.model, Speaking):
         return ["(has no words)"] * len(shown)
     scene = world.features([Shape(*thing) for thing in shown])
     rng = np.random.default_rng(0)

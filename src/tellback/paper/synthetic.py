@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from tellback.lab.plan import Plan
 from tellback.lab.study import Study
+from tellback.models import Mixture
 from tellback.paper.claims import Claimed
 from tellback.paper.grids import agents
 from tellback.worlds import Synthetic
@@ -36,7 +37,7 @@ def studies(scale: float = 1.0) -> list[Study]:
         Study(
             name=f"{name}, {tied}",
             world=world,
-            agents=agents(ties),
+            agents=agents(ties, Mixture()),
             rounds=max(100, round(rounds * scale)),
             tuning=TUNING[: max(2, round(len(TUNING) * scale))],
             reported=tuple(range(max(CLAIMED.seeds, round(seeds * scale)))),
