@@ -3,7 +3,7 @@
 from tellback.models.adam import MixtureByAdam
 from tellback.models.finite import FiniteClass
 from tellback.models.mixture import Mixture
-from tellback.models.model import Model, ModelSpec
+from tellback.models.model import Model, ModelSpec, Posterior
 from tellback.models.sentence import Sentence
 
-__all__ = ["FiniteClass", "Mixture", "MixtureByAdam", "Model", "ModelSpec", "Sentence"]
+__all__ = ["FiniteClass", "Mixture", "MixtureByAdam", "Model", "ModelSpec", "Posterior", "Sentence"]
