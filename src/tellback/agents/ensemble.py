@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -75,16 +76,13 @@ class EnsembleModel:
         With which distribution.
     """
 
+    inexact: ClassVar[str] = "its estimate is the mean of members that were taught at random"
+
     def __init__(self, members: Sequence[Model], key: int, bootstrap: str = POISSON) -> None:
         self.members = list(members)
         self._key = key
         self._bootstrap = bootstrap
         self._count = 0
-
-    @property
-    def inexact(self) -> str:
-        """Why its estimates are not the most likely ones."""
-        return "its estimate is the mean of members that were taught at random"
 
     def opinions(self, instruction: Instruction, responses: Listed) -> Array:
         """The estimates of every member, a row each."""

@@ -49,7 +49,7 @@ class Fisher(ModelAgentSpec):
 
     k: float = 1.0
     lam: float = 1.0
-    floor: float = 0.05
+    floor: float = 0.15
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -172,13 +172,35 @@ def _weighted_gram(columns: Array, weights: Array) -> Array:
 def _squared_widths(information: Array, lam: float, columns: Array) -> Array:
     """g' (information + lam I)^-1 g for every column g: the squared length of L^-1 g."""
     dim, responses = columns.shape
-    root = np.linalg.cholesky(information + lam * np.eye(dim))
-    solved = np.empty((dim, responses))
+    inverse = _inverse_root(information, lam)
     widths = np.zeros(responses)
+    along = np.empty(responses)
     for i in range(dim):
-        solved[i] = columns[i]
-        for j in range(i):
-            solved[i] -= root[i, j] * solved[j]
-        solved[i] /= root[i, i]
-        widths += solved[i] * solved[i]
+        along[:] = 0.0
+        for j in range(i + 1):
+            for y in range(responses):
+                along[y] += inverse[i, j] * columns[j, y]
+        for y in range(responses):
+            widths[y] += along[y] * along[y]
     return widths
+
+
+@compiled
+def _inverse_root(information: Array, lam: float) -> Array:
+    """L^-1 with L L' = information + lam I (Cholesky)."""
+    dim = len(information)
+    root, inverse = np.zeros((dim, dim)), np.zeros((dim, dim))
+    for i in range(dim):
+        for j in range(i + 1):
+            left = information[i, j] + (lam if i == j else 0.0)
+            for k in range(j):
+                left -= root[i, k] * root[j, k]
+            # No pivot is below lam, were it not for rounding.
+            root[i, j] = np.sqrt(max(left, lam)) if i == j else left / root[j, j]
+    for i in range(dim):
+        for j in range(i + 1):
+            left = 1.0 if i == j else 0.0
+            for k in range(j, i):
+                left -= root[i, k] * inverse[k, j]
+            inverse[i, j] = left / root[i, i]
+    return inverse

@@ -50,7 +50,7 @@ class InverseGap(ModelAgentSpec):
         As in every agent with a model.
     """
 
-    scale: float = 10.0
+    scale: float = 30.0
     tried: str = "all"
 
     def __post_init__(self) -> None:

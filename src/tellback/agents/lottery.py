@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellback.agents.explorers import Stateless
+from tellback.agents.explorers import ROUNDING, Stateless
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import ProtocolError
 from tellback.models.model import Model
 from tellback.roles import Choice, Task
-
-ROUNDING = 1e-9  # values that differ by less than this, relatively, are equal (as everywhere)
 
 
 class Lottery(Stateless):

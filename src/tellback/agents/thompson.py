@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -74,18 +75,14 @@ class PosteriorSampling(Lottery):
         self._scale = scale
         self._draws = draws
         self.stated = draws > 1
-
-    @property
-    def propensities(self) -> str:  # type: ignore[override]
-        """How the propensities are known."""
-        return f"exact given {self._draws} draws" if self.stated else "none are stated"
+        self.propensities = f"exact given {draws} draws" if self.stated else "none are stated"
 
     def chances(self, task: Task, model: Model, rng: np.random.Generator) -> tuple[Array, Array]:
         """The share of the draws for which each response is the best."""
-        assert isinstance(model, Posterior)
+        posterior = cast(Posterior, model)  # to ask it every round would take longer than the rest
         responses = task.responses
         estimates = model.estimates(task.instruction, responses)
-        ballots = model.draws(task.instruction, responses, self._draws, rng)
+        ballots = posterior.draws(task.instruction, responses, self._draws, rng)
         if self._scale != 1:
             ballots = estimates + self._scale * (ballots - estimates)
         return estimates, votes(ballots, self._random)
