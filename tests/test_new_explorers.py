@@ -557,6 +557,7 @@ def test_any_of_them_can_be_certified(spec: Any) -> None:
     assert certified.agent.propensities == plain.agent.propensities
 
 
+@pytest.mark.slow  # PyTorch takes its time to be imported
 def test_an_ensemble_takes_any_model() -> None:
     pytest.importorskip("torch")
     run = play(WORLD, EnsembleSampling(members=2, model=MixtureByAdam(learning_rate=0.1)), 30)
