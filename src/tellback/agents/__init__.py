@@ -2,13 +2,17 @@
 
 from tellback.agents.agent import ModelAgent, ModelAgentSpec
 from tellback.agents.certified import Certified
+from tellback.agents.ensemble import EnsembleSampling
+from tellback.agents.fisher import Fisher
 from tellback.agents.greedy import EpsilonGreedy, Greedy
 from tellback.agents.imitation import Imitation
+from tellback.agents.inverse_gap import InverseGap
 from tellback.agents.loril import LORIL
 from tellback.agents.one_hot import OneHotLORIL
 from tellback.agents.radius import Printed, RadiusSpec, Repaired
 from tellback.agents.reward_only import RewardOnly
 from tellback.agents.saved import load
+from tellback.agents.thompson import Thompson
 from tellback.agents.uniform import Uniform
 from tellback.roles import AgentSpec
 
@@ -16,9 +20,12 @@ __all__ = [
     "LORIL",
     "AgentSpec",
     "Certified",
+    "EnsembleSampling",
     "EpsilonGreedy",
+    "Fisher",
     "Greedy",
     "Imitation",
+    "InverseGap",
     "ModelAgent",
     "ModelAgentSpec",
     "OneHotLORIL",
@@ -26,6 +33,7 @@ __all__ = [
     "RadiusSpec",
     "Repaired",
     "RewardOnly",
+    "Thompson",
     "Uniform",
     "load",
 ]

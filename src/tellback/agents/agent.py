@@ -48,6 +48,11 @@ class ModelAgent(InFiles):
         """Why the widths it states are no proof; '' if they are one."""
         return self._because(self.explorer.heuristic)
 
+    @property
+    def propensities(self) -> str:
+        """How the propensities it states are known: "exact", or given what."""
+        return self.explorer.propensities
+
     def _because(self, widths: str) -> str:
         reasons = widths, getattr(self.model, "inexact", "its model does not say how exact it is")
         return "; ".join(reason for reason in reasons if reason)

@@ -35,12 +35,20 @@ class Explorer(Protocol):
         """Why the widths it states prove nothing; '' if the theory prescribes them."""
         ...
 
+    @property
+    def propensities(self) -> str:
+        """How the propensities it states are known: "exact", or given what."""
+        ...
+
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """A choice for the task, changing nothing."""
         ...
 
     def bonuses(self, responses: Listed) -> Array:
-        """What it would add now to the estimate of every listed response, changing nothing."""
+        """What it would add now to the estimate of every listed response, changing nothing.
+
+        NaN where that depends on the instruction.
+        """
         ...
 
     def learn(self, features: Array) -> None:
@@ -60,6 +68,7 @@ class Stateless:
     """The part of an explorer that learns nothing by itself, and adds nothing to estimates."""
 
     heuristic = "it states no widths"
+    propensities = "exact"
 
     def bonuses(self, responses: Listed) -> Array:
         """None."""
@@ -97,6 +106,8 @@ class Optimism:
     ties : "random" or "first"
         How to choose among equally good responses.
     """
+
+    propensities = "exact"
 
     def __init__(self, facts: Facts, k: float | RadiusSpec, lam: float | str, ties: str) -> None:
         self.ellipsoid: Widths = (

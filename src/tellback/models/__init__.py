@@ -4,7 +4,7 @@ from tellback.models.adam import MixtureByAdam
 from tellback.models.finite import FiniteClass
 from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
-from tellback.models.model import Model, ModelSpec
+from tellback.models.model import Model, ModelSpec, Posterior
 from tellback.models.ridge import Ridge
 from tellback.models.sentence import Sentence
 
@@ -15,6 +15,7 @@ __all__ = [
     "MixtureByAdam",
     "Model",
     "ModelSpec",
+    "Posterior",
     "Ridge",
     "Sentence",
 ]

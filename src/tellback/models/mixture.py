@@ -118,6 +118,45 @@ class MixtureModel:
         _estimate(self._expected, self._totals, x, responses.columns, estimates)
         return estimates
 
+    def draws(
+        self,
+        instruction: Instruction,
+        responses: Listed,
+        count: int,
+        rng: np.random.Generator,
+        prior: float | None = None,
+    ) -> Array:
+        """Samples of f(x) . g(y, s) for every listed response, a row a sample.
+
+        F[x, i] is drawn from Beta(a + E[x, i], a (|X| - 1) + E[., i] - E[x, i]), each
+        component by itself: the posterior under a symmetric Dirichlet prior a, had the
+        expected counts E been observed (the mean-field approximation). What is not known of
+        which component spoke is left out, so that the samples spread less than they should.
+
+        Parameters
+        ----------
+        instruction, responses
+            x, and the responses.
+        count : int
+            How many samples.
+        rng : numpy.random.Generator
+            From which they are drawn.
+        prior : float, optional
+            a. By default 1 / |X|: all that is believed beforehand weighs as one description.
+        """
+        if responses is not self._accepted:
+            self._accept(responses)
+        x, others = checked_instruction(instruction, self._instructions), self._instructions - 1
+        shape = (whole("count", count), len(self._totals))
+        a = 1 / self._instructions if prior is None else real("prior", prior, above=0)
+        f = np.ones(shape)  # the only instruction there is, is certain
+        if others:
+            rest = np.maximum(self._totals - self._expected[x], 0.0)  # rounding
+            f = rng.beta(a + self._expected[x], a * others + rest, shape)
+        draws = np.zeros((count, len(responses)))
+        _mix(f, responses.columns, draws)
+        return draws
+
     def _accept(self, responses: Listed) -> None:
         demand_distributions("mixture", responses, self._expected.shape[1])
         self._accepted = responses
@@ -273,6 +312,15 @@ def _estimate(expected: Array, totals: Array, x: int, columns: Array, estimates:
         if f > 0.0:
             for y in range(len(estimates)):
                 estimates[y] += f * columns[i, y]
+
+
+@compiled
+def _mix(f: Array, columns: Array, mixed: Array) -> None:
+    """Add f . g(y) for every row f and all y."""
+    for row in range(len(f)):
+        for i in range(len(columns)):
+            for y in range(columns.shape[1]):
+                mixed[row, y] += f[row, i] * columns[i, y]
 
 
 @compiled

@@ -61,6 +61,17 @@ class SharesSigma(Protocol):
     ellipsoid: Ellipsoid
 
 
+@runtime_checkable
+class Posterior(Protocol):
+    """A model that can say what else its estimates might be."""
+
+    def draws(
+        self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
+    ) -> Array:
+        """Samples of P(x | y, s) for every listed response: a row a sample. Changes nothing."""
+        ...
+
+
 @dataclass(frozen=True)
 class ModelSpec(Spec):
     """The settings of a model."""

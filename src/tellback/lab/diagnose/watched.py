@@ -45,7 +45,8 @@ class Watched:
         self.estimates = self._believed(task)
         self.bonuses = None
         if self._bonuses is not None and isinstance(task.responses, Listed):
-            self.bonuses = np.array(self._bonuses(task.responses), dtype=np.float64)
+            bonuses = np.array(self._bonuses(task.responses), dtype=np.float64)
+            self.bonuses = bonuses if np.isfinite(bonuses).all() else None
         self.predicted = float("nan")
         return choice
 

@@ -1,0 +1,88 @@
+"""Thompson sampling: do what would be best if a draw from the posterior were the truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+
+from tellback.agents.agent import ModelAgent, ModelAgentSpec
+from tellback.agents.explorers import Explorer
+from tellback.agents.lottery import Lottery, votes
+from tellback.arrays import Array
+from tellback.errors import SettingError, real, whole
+from tellback.models.model import Model, Posterior
+from tellback.roles import Facts, Task
+
+
+@dataclass(frozen=True)
+class Thompson(ModelAgentSpec):
+    """The best response to one draw from the posterior (Thompson 1933).
+
+    The model must be able to draw (``models.Posterior``). For one that cannot, an ensemble
+    stands in: ``EnsembleSampling``.
+
+    Parameters
+    ----------
+    scale : float
+        How far draws are stretched from the estimate: 0 is greedy, 1 the posterior itself.
+        Proofs ask for more than 1 (Agrawal and Goyal 2013), practice often for less.
+    draws : int
+        How many draws, one of which is followed. The choice has the same distribution for
+        any number; with 1, no propensity is stated, and a round is fastest.
+    model, ties
+        As in every agent with a model.
+
+    Notes
+    -----
+    The probability of a response is an integral that nobody knows. What is stated is its
+    share s of the m draws, of which one is followed at random: exact given the draws. The
+    mean of 1[y is chosen] / s then is 1 - (1 - p)^m, p being the true probability of y. So
+    inverse propensity weighting never counts a response for too much on average, and is
+    without bias for all but those with p below about 1/m, which it counts for too little.
+    """
+
+    scale: float = 1.0
+    draws: int = 50
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._settle(scale=real("scale", self.scale, at_least=0), draws=whole("draws", self.draws))
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
+        """Bring the agent to life; an error if its model cannot draw."""
+        agent = super().begin(facts, rng)
+        if not isinstance(agent.model, Posterior):
+            named = self.settled(facts).model
+            raise SettingError(
+                f"thompson needs a model with draws() from its posterior, and "
+                f"{named.kind if named else agent.model} has none: "
+                f"EnsembleSampling(model=...) takes any model."
+            )
+        return agent
+
+    def explorer(self, facts: Facts) -> Explorer:
+        """Draws from the posterior."""
+        return PosteriorSampling(self.scale, self.draws, self.ties)
+
+
+class PosteriorSampling(Lottery):
+    """Some draws from the model's posterior, one of which is followed."""
+
+    def __init__(self, scale: float, draws: int, ties: str) -> None:
+        super().__init__(ties)
+        self._scale = scale
+        self._draws = draws
+        self.stated = draws > 1
+        self.propensities = f"exact given {draws} draws" if self.stated else "none are stated"
+
+    def chances(self, task: Task, model: Model, rng: np.random.Generator) -> tuple[Array, Array]:
+        """The share of the draws for which each response is the best."""
+        posterior = cast(Posterior, model)  # to ask it every round would take longer than the rest
+        responses = task.responses
+        estimates = model.estimates(task.instruction, responses)
+        ballots = posterior.draws(task.instruction, responses, self._draws, rng)
+        if self._scale != 1:
+            ballots = estimates + self._scale * (ballots - estimates)
+        return estimates, votes(ballots, self._random)
