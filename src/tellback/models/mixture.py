@@ -63,16 +63,24 @@ class Mixture(ModelSpec):
         How many entries of its own instruction each new description brings up to date, the
         newest first; a quarter as many others are refreshed in turn. More is closer to the
         exact maximum (``MixtureModel.gap`` says how close) and costs proportionally more.
+    smoothing : float
+        A number of descriptions that every instruction is given beforehand in every
+        component. 0 is the paper's maximum likelihood. Above that, F-hat is the most likely
+        F under a Dirichlet prior, and no instruction is ruled out by a few that were not it.
     """
 
     refresh: int = 32
+    smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        self._settle(refresh=whole("refresh", self.refresh))
+        self._settle(
+            refresh=whole("refresh", self.refresh),
+            smoothing=real("smoothing", self.smoothing, at_least=0),
+        )
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> MixtureModel:
         """An estimate without data: every column of F uniform."""
-        return MixtureModel(demand_table(self.kind, facts), facts.dim, self.refresh)
+        return MixtureModel(demand_table(self.kind, facts), facts.dim, self.refresh, self.smoothing)
 
 
 class MixtureModel:
@@ -84,12 +92,17 @@ class MixtureModel:
         |X| and d, the shape of F.
     refresh : int
         Entries refreshed a description.
+    smoothing : float
+        Descriptions that every instruction has beforehand in every component.
     """
 
     inexact: ClassVar[str] = "its fit is not the exact maximum of the likelihood"
 
-    def __init__(self, instructions: int, dim: int, refresh: int = 32) -> None:
+    def __init__(
+        self, instructions: int, dim: int, refresh: int = 32, smoothing: float = 0.0
+    ) -> None:
         self._refresh = refresh
+        self._smoothing = smoothing
         self._instructions = instructions
         self._entries = Entries(instructions, dim)
         self._expected = np.zeros((instructions, dim))
@@ -104,7 +117,7 @@ class MixtureModel:
     @property
     def f(self) -> Array:
         """F-hat: its columns are distributions over the instructions."""
-        f: Array = _f_hat(self._expected, self._totals)
+        f: Array = _f_hat(self._expected, self._totals, self._smoothing)
         return f
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
@@ -115,7 +128,7 @@ class MixtureModel:
         if type(x) is not int or not 0 <= x < self._instructions:
             x = checked_instruction(x, self._instructions)
         estimates = np.empty(len(responses))
-        _estimate(self._expected, self._totals, x, responses.columns, estimates)
+        _estimate(self._expected, self._totals, self._smoothing, x, responses.columns, estimates)
         return estimates
 
     def draws(
@@ -142,13 +155,15 @@ class MixtureModel:
         rng : numpy.random.Generator
             From which they are drawn.
         prior : float, optional
-            a. By default 1 / |X|: all that is believed beforehand weighs as one description.
+            a. By default the smoothing; without one 1 / |X|, so that all that is believed
+            beforehand weighs as one description.
         """
         if responses is not self._accepted:
             self._accept(responses)
         x, others = checked_instruction(instruction, self._instructions), self._instructions - 1
         shape = (whole("count", count), len(self._totals))
-        a = 1 / self._instructions if prior is None else real("prior", prior, above=0)
+        usual = self._smoothing or 1 / self._instructions
+        a = usual if prior is None else real("prior", prior, above=0)
         f = np.ones(shape)  # the only instruction there is, is certain
         if others:
             rest = np.maximum(self._totals - self._expected[x], 0.0)  # rounding
@@ -179,6 +194,7 @@ class MixtureModel:
             self._expected,
             self._totals,
             self._refresh,
+            self._smoothing,
         )
         if entry == NONE:
             refuse_features(features)
@@ -191,15 +207,27 @@ class MixtureModel:
         """An upper bound on how much higher the log-likelihood could be (Frank-Wolfe gap).
 
         With D the gradient, no F exceeds the present log-likelihood by more than
-        sum_i max_x D[x, i] - n, because it is concave over a product of simplices.
+        sum_i max_x D[x, i] - n, because it is concave over a product of simplices. What is
+        climbed with smoothing is concave too: the log-likelihood plus smoothing * log F, summed
+        over all of F; its n counts the descriptions given beforehand.
         """
         if not self._entries.size:
             return 0.0
-        gradient = self._gradient(self.f)
-        return max(0.0, float(gradient.max(axis=0).sum() - self.described))
+        f = self.f
+        count, gradient = float(self.described), self._gradient(f)
+        if self._smoothing:
+            count += self._smoothing * f.size
+            gradient += self._smoothing / f
+        return max(0.0, float(gradient.max(axis=0).sum() - count))
+
+    def objective(self, f: Array | None = None) -> float:
+        """What is climbed: the log-likelihood, and with smoothing the log-prior of F too."""
+        f = self.f if f is None else f
+        prior = self._smoothing * float(np.log(f).sum()) if self._smoothing else 0.0
+        return self._entries.log_likelihood(f) + prior
 
     def sweep(self, times: int = 1) -> None:
-        """Take full EM steps, all shares from the same F: the likelihood never falls."""
+        """Take full EM steps, all shares from the same F: the objective never falls."""
         for _ in range(times):
             self._expect(self.f)
 
@@ -296,19 +324,21 @@ class MixtureModel:
         alpha = -max(1.0, float(np.linalg.norm(step) / length))
         far = start - 2 * alpha * step + alpha**2 * bend
         # A component at exactly 0 could never come back: stay inside, near the edge.
-        far = np.where(self._expected > 0, np.maximum(far, 1e-3 * second), 0.0)
+        far = np.where(second > 0, np.maximum(far, 1e-3 * second), 0.0)
         mass = far.sum(axis=0)
         far = np.where(mass > 0, far / np.where(mass > 0, mass, 1), second)
-        if self._entries.log_likelihood(far) > self._entries.log_likelihood(second):
+        if self.objective(far) > self.objective(second):
             self._expect(far)
 
 
 @compiled
-def _estimate(expected: Array, totals: Array, x: int, columns: Array, estimates: Array) -> None:
+def _estimate(
+    expected: Array, totals: Array, smoothing: float, x: int, columns: Array, estimates: Array
+) -> None:
     """f-hat(x) . g(y) for all y; an untouched component is uniform, as before any data."""
     estimates[:] = 0.0
     for i in range(len(totals)):
-        f = expected[x, i] / totals[i] if totals[i] > TOUCHED else 1.0 / expected.shape[0]
+        f = _share(expected[x, i], totals[i], smoothing, expected.shape[0])
         if f > 0.0:
             for y in range(len(estimates)):
                 estimates[y] += f * columns[i, y]
@@ -324,36 +354,51 @@ def _mix(f: Array, columns: Array, mixed: Array) -> None:
 
 
 @compiled
-def _f_hat(expected: Array, totals: Array) -> Array:
+def _share(expected: float, total: float, smoothing: float, instructions: int) -> float:
+    """An instruction's share of a component."""
+    total += smoothing * instructions
+    return (expected + smoothing) / total if total > TOUCHED else 1.0 / instructions
+
+
+@compiled
+def _f_hat(expected: Array, totals: Array, smoothing: float) -> Array:
     f = np.empty_like(expected)
     for x in range(expected.shape[0]):
         for i in range(expected.shape[1]):
-            touched = totals[i] > TOUCHED
-            f[x, i] = expected[x, i] / totals[i] if touched else 1.0 / expected.shape[0]
+            f[x, i] = _share(expected[x, i], totals[i], smoothing, expected.shape[0])
     return f
 
 
 @compiled
-def _refresh_entry(numbers: Array, expected: Array, totals: Array, inverse_totals: Array) -> None:
+def _refresh_entry(
+    numbers: Array,
+    expected: Array,
+    totals: Array,
+    inverse_totals: Array,
+    smoothing: float,
+    beforehand: float,
+) -> None:
     """Recompute an entry's shares from the present F and move the sums by the difference.
 
-    ``numbers`` are the entry's, ``expected`` those of its instruction.
+    ``numbers`` are the entry's, ``expected`` those of its instruction. ``beforehand`` is what
+    smoothing adds to the total of a component.
     """
     dim = len(totals)
     total = 0.0
     for i in range(dim):
-        total += expected[i] * inverse_totals[i] * numbers[FEATURES + i]
+        total += (expected[i] + smoothing) * inverse_totals[i] * numbers[FEATURES + i]
     if not total > 0.0:
         return
     scale = numbers[COUNT] / total
     for i in range(dim):
-        share = expected[i] * inverse_totals[i] * numbers[FEATURES + i] * scale
+        share = (expected[i] + smoothing) * inverse_totals[i] * numbers[FEATURES + i] * scale
         change = share - numbers[FEATURES + dim + i]
         numbers[FEATURES + dim + i] = share
         # Sums of many small changes: rounding must not take them below zero.
         expected[i] = max(expected[i] + change, 0.0)
         totals[i] = max(totals[i] + change, 0.0)
-        inverse_totals[i] = 1.0 / totals[i] if totals[i] > TOUCHED else 0.0
+        whole_total = totals[i] + beforehand
+        inverse_totals[i] = 1.0 / whole_total if whole_total > TOUCHED else 0.0
 
 
 @compiled
@@ -368,6 +413,7 @@ def _learn(
     expected: Array,
     totals: Array,
     refresh: int,
+    smoothing: float,
 ) -> int:
     """Count one description, then refresh its instruction's entries and others in turn."""
     entry = count(x, features, first, links, numbers, slots, sizes)
@@ -378,22 +424,25 @@ def _learn(
     # component that had sunk to zero for this instruction comes back, and a first-seen
     # instruction starts from there.
     inverse_totals = np.zeros(dim)
+    beforehand = smoothing * expected.shape[0]
     for i in range(dim):
         numbers[entry, FEATURES + dim + i] += features[i]
         expected[x, i] += features[i]
         totals[i] += features[i]
-        if totals[i] > TOUCHED:
-            inverse_totals[i] = 1.0 / totals[i]
+        if totals[i] + beforehand > TOUCHED:
+            inverse_totals[i] = 1.0 / (totals[i] + beforehand)
     left = refresh
     own = first[x]
     while own != NONE and left > 0:
-        _refresh_entry(numbers[own], expected[x], totals, inverse_totals)
+        _refresh_entry(numbers[own], expected[x], totals, inverse_totals, smoothing, beforehand)
         own = links[own, FOLLOWING]
         left -= 1
     position = sizes[CURSOR]
     for _ in range(min(refresh // OTHERS, sizes[SIZE])):
         position = position + 1 if position + 1 < sizes[SIZE] else 0
         x = links[position, INSTRUCTION]
-        _refresh_entry(numbers[position], expected[x], totals, inverse_totals)
+        _refresh_entry(
+            numbers[position], expected[x], totals, inverse_totals, smoothing, beforehand
+        )
     sizes[CURSOR] = position
     return entry
