@@ -16,7 +16,7 @@ from tellback import Choice, Facts, Listed, Simulation, Task, play
 from tellback.agents import Uniform
 from tellback.encoders import NGrams
 from tellback.errors import ProtocolError, SettingError
-from tellback.matching import Errors, Match, MatchSpec, Pair, Same, Similar
+from tellback.matching import Errors, Match, MatchSpec, Pair, Same, Similar, parts_of
 from tellback.run import Run
 from tellback.specs import spec_from_data
 from tellback.theory import Interval, running_mean
@@ -41,15 +41,13 @@ ASKED = (
 
 
 def pairs(asked: tuple[str, ...], told: tuple[str, ...], alike: bool) -> list[Pair]:
-    """All pairs of wordings and colours, in an order that mixes them."""
-    found = [
+    """All pairs of wordings and colours, listed by rule."""
+    return [
         (a.format(one), t.format(other))
         for a, t in itertools.product(asked, told)
         for one, other in itertools.product(COLOURS, repeat=2)
         if (one == other) == alike
     ]
-    order = np.random.default_rng(0).permutation(len(found))
-    return [found[i] for i in order]
 
 
 def calibrated() -> Similar:
@@ -90,21 +88,18 @@ def test_calibration_makes_much_of_what_alike_pairs_share() -> None:
 def test_error_rates_are_measured_on_pairs_that_chose_nothing() -> None:
     alike, unlike = pairs(TOLD, TOLD, True), pairs(TOLD, TOLD, False)
     match = Similar.calibrated(NGrams(), alike, unlike)
-    held_alike, held_unlike = alike[1::2], unlike[1::2]
+    held_alike, held_unlike = parts_of(tuple(alike))[2], parts_of(tuple(unlike))[2]
+    assert len(held_alike) == len(alike) // 2
     assert not set(match.taught_by) & set(held_alike)
     assert match.no_wrongly == (sum(not match(*pair) for pair in held_alike), len(held_alike))
     assert match.yes_wrongly == (sum(match(*pair) for pair in held_unlike), len(held_unlike))
     # Whatever the held-out pairs are, they change nothing but the rates.
-    turned = [(b, "nothing of the sort") for a, b in held_alike]
-    other = Similar.calibrated(NGrams(), _woven(alike[::2], turned), unlike)
+    turned = [(a, "nothing of the sort") if (a, b) in held_alike else (a, b) for a, b in alike]
+    other = Similar.calibrated(NGrams(), turned, unlike)
     assert (other.threshold, other.taught_by) == (match.threshold, match.taught_by)
     assert other.no_wrongly is not None
     assert match.no_wrongly is not None
     assert other.no_wrongly[0] > match.no_wrongly[0]
-
-
-def _woven(even: list[Pair], odd: list[Pair]) -> list[Pair]:
-    return [pair for both in itertools.zip_longest(even, odd) for pair in both if pair]
 
 
 def test_intervals_are_those_of_clopper_and_pearson() -> None:
