@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from tellback.worlds.images import Images, Scene, SceneFeatures, features_of_sce
 from tellback.worlds.pictures import Gallery
 from tellback.worlds.sentences import Object
 from tellback.worlds.wordings import ASKING, TEACHING, Meaning, all_sentences, meaning_of, worded
+
+Thing = TypeVar("Thing")
 
 CALIBRATING_PAIRS = 1200  # of either sort, among teaching wordings: a fourth teaches the space
 MEASURING_PAIRS = 1000  # of either sort, an asking wording and a teaching wording each
@@ -70,7 +72,7 @@ class Paraphrases(Images):
         asking and a teaching wording, drawn as the tasks draw them. A description that leaves
         open what was asked for cannot be judged rightly each time.
         """
-        return _match(self.alike_by, self.gallery, self.responses)
+        return _match(self.alike_by, tuple(self.gallery.objects), self.responses)
 
     def begin(self, rng: np.random.Generator) -> Simulation:
         """Bring the encoder of pictures to life, training it first if that was never done."""
@@ -100,7 +102,7 @@ class ParaphrasesWorld:
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
         """A scene, and a sentence that is true of one of its pictures."""
         shown = _drawn(self._gallery.objects, self._spec.responses, rng)
-        wanted = shown[int(rng.random() * len(shown))]
+        wanted = _any(shown, rng)
         instruction = worded(_any(ASKING, rng), wanted, rng, asking=True)
         scene = Scene(tuple(self._gallery.shape(thing, rng) for thing in shown))
         return Task(scene, instruction, Listed(self._features(scene)))
@@ -146,37 +148,43 @@ def _meanings(objects: tuple[Object, ...]) -> dict[str, Meaning]:
 
 
 @lru_cache(8)
-def _match(alike_by: TextEncoderSpec, gallery: Gallery, responses: int) -> Similar:
+def _match(alike_by: TextEncoderSpec, objects: tuple[Object, ...], responses: int) -> Similar:
     rng = np.random.default_rng(0)  # the same match for all runs
-    among = [
-        _pair(TEACHING, gallery, responses, rng, i % 2 == 0) for i in range(2 * CALIBRATING_PAIRS)
-    ]
-    across = [
-        _pair(ASKING, gallery, responses, rng, i % 2 == 0) for i in range(2 * MEASURING_PAIRS)
-    ]
-    match = Similar.calibrated(alike_by, among[::2], among[1::2])
-    return match.measured_on(across[::2], across[1::2])
+
+    def pairs(wordings: Sequence[str], count: int, alike: bool) -> list[Pair]:
+        return [_pair(wordings, objects, responses, rng, alike) for _ in range(count)]
+
+    match = Similar.calibrated(
+        alike_by,
+        alike=pairs(TEACHING, CALIBRATING_PAIRS, True),
+        unlike=pairs(TEACHING, CALIBRATING_PAIRS, False),
+    )
+    return match.measured_on(
+        alike=pairs(ASKING, MEASURING_PAIRS, True), unlike=pairs(ASKING, MEASURING_PAIRS, False)
+    )
 
 
 def _pair(
-    wordings: Sequence[str], gallery: Gallery, responses: int, rng: np.random.Generator, alike: bool
+    wordings: Sequence[str],
+    objects: Sequence[Object],
+    responses: int,
+    rng: np.random.Generator,
+    alike: bool,
 ) -> Pair:
-    """What may be asked in a task, and told of a picture of it that is or is not what was asked."""
+    """What may be asked in a task, and told of a picture that is, or is not, what was asked."""
     while True:
-        shown = _drawn(gallery.objects, responses, rng)
+        shown = _drawn(objects, responses, rng)
         wording = _any(wordings, rng)
         meaning = meaning_of(wording, shown[0])
-        fitting = [thing for thing in shown if meaning.fits(thing) == alike]
-        if fitting:
+        others = [thing for thing in shown if meaning.fits(thing) == alike]
+        if others:
             asked = worded(wording, shown[0], rng, asking=wordings is ASKING)
-            return asked, worded(
-                _any(TEACHING, rng), fitting[int(rng.random() * len(fitting))], rng
-            )
+            return asked, worded(_any(TEACHING, rng), _any(others, rng), rng)
 
 
 def _drawn(objects: Sequence[Object], count: int, rng: np.random.Generator) -> list[Object]:
     return [objects[i] for i in rng.choice(len(objects), count, replace=False)]
 
 
-def _any(wordings: Sequence[str], rng: np.random.Generator) -> str:
-    return wordings[int(rng.random() * len(wordings))]
+def _any(things: Sequence[Thing], rng: np.random.Generator) -> Thing:
+    return things[int(rng.random() * len(things))]
