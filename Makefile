@@ -44,5 +44,5 @@ clean:
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[torch,vision,ray,pandas,test,docs]'
+	$(PIP) -e '.[torch,vision,ray,pandas,language,test,docs]'
 	@touch $@
