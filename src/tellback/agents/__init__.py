@@ -2,6 +2,7 @@
 
 from tellback.agents.agent import ModelAgent, ModelAgentSpec
 from tellback.agents.certified import Certified
+from tellback.agents.deviations import Deviations
 from tellback.agents.ensemble import EnsembleSampling
 from tellback.agents.fisher import Fisher
 from tellback.agents.greedy import EpsilonGreedy, Greedy
@@ -20,6 +21,7 @@ __all__ = [
     "LORIL",
     "AgentSpec",
     "Certified",
+    "Deviations",
     "EnsembleSampling",
     "EpsilonGreedy",
     "Fisher",

@@ -124,7 +124,7 @@ class ModelAgentSpec(AgentSpec):
     def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring model and explorer to life."""
         settled = self.settled(facts)
-        model = (settled.model or default_model(facts)).begin(facts, rng)
+        model = (settled.model or self.usual_model(facts)).begin(facts, rng)
         explorer = settled.explorer(facts)
         if isinstance(explorer, Optimism) and isinstance(model, SharesSigma):
             explorer.share(model.ellipsoid)
@@ -132,7 +132,11 @@ class ModelAgentSpec(AgentSpec):
 
     def settled(self, facts: Facts) -> Self:
         """The same agent with its model named."""
-        return self.with_settings({"model": self.model or default_model(facts)})
+        return self.with_settings({"model": self.model or self.usual_model(facts)})
+
+    def usual_model(self, facts: Facts) -> ModelSpec:
+        """The model where the user names none."""
+        return default_model(facts)
 
     def explorer(self, facts: Facts) -> Explorer:
         """The explorer of this kind of agent."""

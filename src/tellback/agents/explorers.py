@@ -136,10 +136,15 @@ class Optimism:
         """The response with the highest optimistic estimate."""
         estimates = model.estimates(task.instruction, task.responses)
         widths = self.ellipsoid.squared_widths(task.responses, self._keep)
+        widths = self.weighted(widths, estimates)
         choice = optimistic_choice(task, estimates, widths, self.k, self._random, rng)
         if choice is None:
             raise _not_finite(model)
         return choice
+
+    def weighted(self, squared_widths: Array, estimates: Array) -> Array:
+        """The squared widths that count: as they are, whatever the estimates."""
+        return squared_widths
 
     def widths(self, responses: Listed) -> Array:
         """k times the elliptic width of every response of a task that is being played."""
