@@ -4,6 +4,7 @@ from tellback.agents.agent import ModelAgent, ModelAgentSpec
 from tellback.agents.certified import Certified
 from tellback.agents.greedy import EpsilonGreedy, Greedy
 from tellback.agents.imitation import Imitation
+from tellback.agents.learned import LearnedLORIL
 from tellback.agents.loril import LORIL
 from tellback.agents.one_hot import OneHotLORIL
 from tellback.agents.radius import Printed, RadiusSpec, Repaired
@@ -19,6 +20,7 @@ __all__ = [
     "EpsilonGreedy",
     "Greedy",
     "Imitation",
+    "LearnedLORIL",
     "ModelAgent",
     "ModelAgentSpec",
     "OneHotLORIL",

@@ -2,8 +2,18 @@
 
 from tellback.models.adam import MixtureByAdam
 from tellback.models.finite import FiniteClass
+from tellback.models.low_rank import LowRank
 from tellback.models.mixture import Mixture
-from tellback.models.model import Model, ModelSpec
+from tellback.models.model import Model, ModelSpec, Representing
 from tellback.models.sentence import Sentence
 
-__all__ = ["FiniteClass", "Mixture", "MixtureByAdam", "Model", "ModelSpec", "Sentence"]
+__all__ = [
+    "FiniteClass",
+    "LowRank",
+    "Mixture",
+    "MixtureByAdam",
+    "Model",
+    "ModelSpec",
+    "Representing",
+    "Sentence",
+]

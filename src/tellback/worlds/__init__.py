@@ -7,6 +7,7 @@ from tellback.worlds.hard import Hard
 from tellback.worlds.images import Images
 from tellback.worlds.realizable import Realizable
 from tellback.worlds.synthetic import Synthetic
+from tellback.worlds.withheld import Withheld
 
 __all__ = [
     "Adversarial",
@@ -15,5 +16,6 @@ __all__ = [
     "Images",
     "Realizable",
     "Synthetic",
+    "Withheld",
     "WorldSpec",
 ]
