@@ -5,6 +5,7 @@ from tellback.models.finite import FiniteClass
 from tellback.models.low_rank import LowRank
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec, Representing
+from tellback.models.network import Network
 from tellback.models.sentence import Sentence
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "MixtureByAdam",
     "Model",
     "ModelSpec",
+    "Network",
     "Representing",
     "Sentence",
 ]

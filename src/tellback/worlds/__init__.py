@@ -5,6 +5,7 @@ from tellback.worlds.adversarial import Adversarial
 from tellback.worlds.demonstrated import Demonstrated
 from tellback.worlds.hard import Hard
 from tellback.worlds.images import Images
+from tellback.worlds.observed import Observed
 from tellback.worlds.realizable import Realizable
 from tellback.worlds.synthetic import Synthetic
 from tellback.worlds.withheld import Withheld
@@ -14,6 +15,7 @@ __all__ = [
     "Demonstrated",
     "Hard",
     "Images",
+    "Observed",
     "Realizable",
     "Synthetic",
     "Withheld",
