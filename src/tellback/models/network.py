@@ -50,7 +50,7 @@ class Network(ModelSpec):
     learning_rate: float = 0.01
     steps: int = 2
     batch: int = 64
-    decay: float = 0.001
+    decay: float = 0.003
 
     def __post_init__(self) -> None:
         self._settle(
