@@ -115,7 +115,7 @@ def test_a_raw_vector_means_the_same_in_every_round() -> None:
     [
         (lambda: Withheld(Synthetic(contexts="fresh")), "number of contexts"),
         (lambda: Withheld(Hard()), "synthetic"),
-        (lambda: Observed(Synthetic()), "fresh contexts"),  # type: ignore[arg-type]
+        (lambda: Observed(Synthetic()), "fresh contexts"),
         (lambda: Observed(dim=0), "dim"),
         (lambda: LowRank(rank=0), "rank"),
         (lambda: LowRank(smooth=0), "smooth"),
@@ -139,7 +139,7 @@ def test_before_anything_is_described_estimates_are_almost_uniform() -> None:
 some_features = st.lists(st.floats(0, 1), min_size=5, max_size=5).filter(lambda v: sum(v) > 0.1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(st.tuples(st.one_of(st.integers(0, 4), some_features), st.integers(0, 5))),
     st.integers(1, 7),

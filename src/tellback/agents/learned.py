@@ -103,7 +103,7 @@ class LearnedOptimism:
         self._past = _Past(facts.dim)
         rank = self._represent(np.zeros((0, facts.dim))).shape[1]
         self._sigma = lam * np.eye(rank)
-        self._inverse = np.eye(rank) / lam
+        self._inverse: Array = np.eye(rank) / lam
         self._waiting = 0  # descriptions since Sigma was last summed anew
 
     @property
@@ -142,7 +142,7 @@ class LearnedOptimism:
         else:
             learned = self._represent(features[None])[0]
             self._sigma += np.outer(learned, learned)
-        self._inverse = np.linalg.inv(self._sigma)
+        self._inverse = _inverse(self._sigma)
 
     def _sum_anew(self) -> None:
         learned = self._represent(self._past.rows)
@@ -156,7 +156,7 @@ class LearnedOptimism:
     def state(self) -> State:
         """Both Sigmas, and the past."""
         raw = {RAW + name: value for name, value in self.raw.state().items()}
-        own = {"sigma": self._sigma.copy(), "waiting": self._waiting}
+        own: State = {"sigma": self._sigma.copy(), "waiting": self._waiting}
         return {**raw, **own, "rows": self._past.rows.copy(), "counts": self._past.counts.copy()}
 
     def restore(self, state: State) -> None:
@@ -172,8 +172,13 @@ class LearnedOptimism:
         waiting = whole("waiting", int(state["waiting"]), at_least=0)
         past = _Past.restored(len(self.raw.inverse), state["rows"], state["counts"])
         self.raw.restore(part(state, RAW))
-        self._sigma, self._inverse = sigma, np.linalg.inv(sigma)
+        self._sigma, self._inverse = sigma, _inverse(sigma)
         self._past, self._waiting = past, waiting
+
+
+def _inverse(sigma: Array) -> Array:
+    inverse: Array = np.asarray(np.linalg.inv(sigma), dtype=np.float64)
+    return inverse
 
 
 class _Past:

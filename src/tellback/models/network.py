@@ -227,9 +227,9 @@ class NetworkModel:
         fits = features.shape == (len(descriptions), self._features.shape[1])
         if not (numbers and within and fits):
             raise SettingError("The saved network or its history has numbers that cannot be.")
-        key = whole("key", int(state["key"]), at_least=0)
+        seed = whole("key", int(state["key"]), at_least=0)
         steps = whole("steps", int(state["steps"]), at_least=0)
-        self._key, self._steps, self._size = key, steps, len(descriptions)
+        self._key, self._steps, self._size = seed, steps, len(descriptions)
         while len(self._descriptions) < self._size:
             self._grow()
         self._features[: self._size], self._descriptions[: self._size] = features, descriptions

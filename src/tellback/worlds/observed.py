@@ -40,13 +40,14 @@ class Observed(WithinSpec):
         The number of hidden units of the network that nobody is shown.
     """
 
-    world: Synthetic = field(default_factory=_fresh)  # type: ignore[assignment]
+    world: Synthetic = field(default_factory=_fresh)
     dim: int = 8
     hidden: int = 16
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.world, Synthetic) or self.world.contexts != "fresh":
+        world: object = self.world
+        if not isinstance(world, Synthetic) or world.contexts != "fresh":
             raise SettingError(
                 "world must be synthetic with fresh contexts, not "
                 f"{self.world!r}: where responses come again, use withheld."
