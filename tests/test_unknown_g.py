@@ -100,8 +100,9 @@ def test_no_chain_from_what_an_agent_receives_leads_to_the_truth_or_to_g(spec: W
     assert not any(np.isin(array, secret).any() for array in arrays)
 
 
-def test_a_raw_vector_means_the_same_in_every_round() -> None:
-    simulation: Any = RAW.begin(np.random.default_rng(0))
+@pytest.mark.parametrize("units", ["tanh", "wave"])
+def test_a_raw_vector_means_the_same_in_every_round(units: str) -> None:
+    simulation: Any = RAW.with_settings({"units": units}).begin(np.random.default_rng(0))
     task = simulation.world.task(1, (), np.random.default_rng(1))
     turned = Listed(task.responses.matrix[::-1])
     again = task._replace(context=turned.matrix, responses=turned)
@@ -117,6 +118,7 @@ def test_a_raw_vector_means_the_same_in_every_round() -> None:
         (lambda: Withheld(Hard()), "synthetic"),
         (lambda: Observed(Synthetic()), "fresh contexts"),
         (lambda: Observed(dim=0), "dim"),
+        (lambda: Observed(units="sin"), "units"),
         (lambda: LowRank(rank=0), "rank"),
         (lambda: LowRank(smooth=0), "smooth"),
         (lambda: Network(steps=-1), "steps"),

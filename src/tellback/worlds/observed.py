@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.errors import SettingError, whole
+from tellback.errors import SettingError, one_of, whole
 from tellback.responses import Listed
 from tellback.roles import Exchange, Facts, Instruction, Simulation, Task, Teacher, Truth, World
 from tellback.theory import softmax
 from tellback.worlds.synthetic import Synthetic
 from tellback.worlds.within import WithinSpec
+
+
+UNITS = ("tanh", "wave")
 
 
 def _fresh() -> Synthetic:
@@ -38,11 +41,15 @@ class Observed(WithinSpec):
         The size of a raw vector.
     hidden : int
         The number of hidden units of the network that nobody is shown.
+    units : "tanh" or "wave"
+        What they are. Of tanh a linear model learns a good part; of waves, cosines with a
+        phase, next to nothing.
     """
 
     world: Synthetic = field(default_factory=_fresh)
     dim: int = 8
     hidden: int = 16
+    units: str = "tanh"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,7 +59,11 @@ class Observed(WithinSpec):
                 "world must be synthetic with fresh contexts, not "
                 f"{self.world!r}: where responses come again, use withheld."
             )
-        self._settle(dim=whole("dim", self.dim), hidden=whole("hidden", self.hidden))
+        self._settle(
+            dim=whole("dim", self.dim),
+            hidden=whole("hidden", self.hidden),
+            units=one_of("units", self.units, UNITS),
+        )
 
     @property
     def facts(self) -> Facts:
@@ -64,7 +75,14 @@ class Observed(WithinSpec):
         inner, truth = self._within(rng)
         first = rng.standard_normal((self.dim, self.hidden)) * (2 / np.sqrt(self.dim))
         second = rng.standard_normal((self.hidden, self.world.rank)) * np.sqrt(2 / self.hidden)
-        seeing = _Seeing(inner.teacher, truth, first, second, self.world.temperature)
+        phases = rng.uniform(0, 2 * np.pi, self.hidden)
+
+        def g(raw: Array) -> Array:
+            sums = raw @ first
+            units = np.tanh(sums) if self.units == "tanh" else np.cos(sums + phases)
+            return softmax(units @ second, self.world.temperature, axis=1)
+
+        seeing = _Seeing(inner.teacher, truth, g)
         shown = _Showing(inner.world, self.facts, self.world.responses)
         return Simulation(shown, seeing, seeing)
 
@@ -87,14 +105,10 @@ class _Showing:
 class _Seeing:
     """The teacher and the truth of a world, who see g where the agent sees raw vectors."""
 
-    def __init__(
-        self, teacher: Teacher, truth: Truth, first: Array, second: Array, temperature: float
-    ) -> None:
+    def __init__(self, teacher: Teacher, truth: Truth, g: Callable[[Array], Array]) -> None:
         self._teacher = teacher
         self._truth = truth
-        self._first = first
-        self._second = second
-        self._temperature = temperature
+        self._network = g
         self._latest: tuple[Any, Array] = (None, np.empty(0))
 
     def describe(self, context: Any, response: Any, rng: np.random.Generator) -> Instruction | None:
@@ -109,7 +123,6 @@ class _Seeing:
     def _g(self, context: Any) -> Array:
         seen, g = self._latest
         if context is not seen:  # asked for three times a round
-            logits = np.tanh(context @ self._first) @ self._second
-            g = Listed(softmax(logits, self._temperature, axis=1)).matrix
+            g = Listed(self._network(context)).matrix
             self._latest = (context, g)
         return g
