@@ -16,7 +16,6 @@ from tellback.theory import softmax
 from tellback.worlds.synthetic import Synthetic
 from tellback.worlds.within import WithinSpec
 
-
 UNITS = ("tanh", "wave")
 
 
