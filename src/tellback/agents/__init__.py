@@ -8,6 +8,7 @@ from tellback.agents.fisher import Fisher
 from tellback.agents.greedy import EpsilonGreedy, Greedy
 from tellback.agents.imitation import Imitation
 from tellback.agents.inverse_gap import InverseGap
+from tellback.agents.learned import LearnedLORIL
 from tellback.agents.loril import LORIL
 from tellback.agents.one_hot import OneHotLORIL
 from tellback.agents.radius import Printed, RadiusSpec, Repaired
@@ -28,6 +29,7 @@ __all__ = [
     "Greedy",
     "Imitation",
     "InverseGap",
+    "LearnedLORIL",
     "ModelAgent",
     "ModelAgentSpec",
     "OneHotLORIL",

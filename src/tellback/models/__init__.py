@@ -3,19 +3,24 @@
 from tellback.models.adam import MixtureByAdam
 from tellback.models.finite import FiniteClass
 from tellback.models.keywords import Keywords
+from tellback.models.low_rank import LowRank
 from tellback.models.mixture import Mixture
-from tellback.models.model import Model, ModelSpec, Posterior
+from tellback.models.model import Model, ModelSpec, Posterior, Representing
+from tellback.models.network import Network
 from tellback.models.ridge import Ridge
 from tellback.models.sentence import Sentence
 
 __all__ = [
     "FiniteClass",
     "Keywords",
+    "LowRank",
     "Mixture",
     "MixtureByAdam",
     "Model",
     "ModelSpec",
+    "Network",
     "Posterior",
+    "Representing",
     "Ridge",
     "Sentence",
 ]

@@ -72,6 +72,19 @@ class Posterior(Protocol):
         ...
 
 
+@runtime_checkable
+class Representing(Model, Protocol):
+    """A model that learns g too: its own features of a response, from those it is given."""
+
+    def represent(self, features: Array) -> Array:
+        """g-hat of every row of features, a row each. Changes nothing."""
+        ...
+
+    def representation(self, responses: Listed) -> Array:
+        """g-hat of every listed response, a row each. Changes nothing."""
+        ...
+
+
 @dataclass(frozen=True)
 class ModelSpec(Spec):
     """The settings of a model."""
