@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from tellback.agents.agent import ModelAgent, ModelAgentSpec, part
-from tellback.agents.ellipsoid import LOWEST_RIDGE, Ellipsoid
 from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
 from tellback.errors import ProtocolError, SettingError, real, whole
+from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid
 from tellback.models.low_rank import LowRank
 from tellback.models.model import Model, Representing
 from tellback.responses import Listed
