@@ -3,10 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: paper test slow lint docs bench clean
+.PHONY: paper league test slow lint docs bench clean
 
 paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it was stopped
 	$(BIN)/tellback paper
+
+league: .venv/vision  ## every agent in every world; shares its runs with paper
+	$(BIN)/tellback league
 
 test: lint  ## linters, types, layers, documentation and all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not slow'

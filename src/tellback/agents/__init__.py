@@ -12,6 +12,7 @@ from tellback.agents.learned import LearnedLORIL
 from tellback.agents.loril import LORIL
 from tellback.agents.one_hot import OneHotLORIL
 from tellback.agents.radius import Printed, RadiusSpec, Repaired
+from tellback.agents.recommended import recommended
 from tellback.agents.reward_only import RewardOnly
 from tellback.agents.saved import load
 from tellback.agents.thompson import Thompson
@@ -40,4 +41,5 @@ __all__ = [
     "Thompson",
     "Uniform",
     "load",
+    "recommended",
 ]

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from tellback.cli import about, certify, diagnose, evaluate, paper, run, study
+from tellback.cli import about, certify, diagnose, evaluate, league, paper, run, study
 from tellback.cli.show import console, escape
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command("certify")(certify.certify)
 app.command("evaluate")(evaluate.evaluate)
 app.command("diagnose")(diagnose.diagnose)
 app.add_typer(paper.app, name="paper")
+app.command("league")(league.league)
 app.command("check")(about.check)
 
 

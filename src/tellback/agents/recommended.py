@@ -1,0 +1,70 @@
+"""Which agent to use, where nothing else is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tellback.agents.deviations import Deviations
+from tellback.agents.greedy import Greedy
+from tellback.agents.learned import LearnedLORIL
+from tellback.agents.loril import LORIL
+from tellback.errors import SettingError
+from tellback.models.keywords import Keywords
+from tellback.models.low_rank import LowRank
+from tellback.models.ridge import Ridge
+from tellback.responses import Listed
+from tellback.roles import AgentSpec, Task, World, WorldSpec
+from tellback.streams import Streams
+
+TRIAL = 0
+"""The seed of the world that is looked at, where a world is given and not a task."""
+
+
+def recommended(thing: WorldSpec | World | Task | Any) -> AgentSpec:
+    """The agent that did best in the league, for a world or a task like these.
+
+    What decides is what an agent sees: whether instructions are sentences, and whether the
+    features are distributions, one-hot, or any real numbers.
+
+    Parameters
+    ----------
+    thing : WorldSpec, World or Task
+        What is to be played. Of a world, the first task is looked at.
+
+    Returns
+    -------
+    AgentSpec
+        With its settings, which were chosen on other seeds than the league's.
+
+    Examples
+    --------
+    >>> from tellback.worlds import Synthetic
+    >>> recommended(Synthetic()).kind
+    'deviations'
+    """
+    task = thing if isinstance(thing, Task) else _first_task(thing)
+    if isinstance(task.instruction, str):
+        return Greedy(model=Keywords())
+    responses = task.responses
+    if not isinstance(responses, Listed) or responses.off_simplex:
+        return LORIL(k=0.1, lam=1.0, model=Ridge(lam=1.0))
+    if _one_hot(responses):
+        return LearnedLORIL(model=LowRank())
+    return Deviations()
+
+
+def _first_task(thing: Any) -> Task:
+    streams = Streams(TRIAL)
+    world = thing.begin(streams.birth("world")).world if isinstance(thing, WorldSpec) else thing
+    if not isinstance(world, World):
+        raise SettingError(f"An agent is recommended for a world or a task, not for {thing!r}.")
+    return world.task(1, (), streams.stream("world").at(1))
+
+
+def _one_hot(responses: Listed) -> bool:
+    """Whether every response is a coordinate of its own: then nothing is said of g."""
+    rows, columns = np.nonzero(responses.matrix)
+    alone = len(rows) == len(responses) == len(np.unique(columns))
+    return len(responses) > 1 and alone

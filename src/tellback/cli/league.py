@@ -1,0 +1,42 @@
+"""``tellback league``: every agent in every world."""
+
+from __future__ import annotations
+
+import typer
+
+from tellback.cli.options import RESULTS, On, ResultsFolder, Scale, Workers
+from tellback.cli.show import conducted, print_section, print_written
+
+
+def league(
+    results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here", scale: Scale = 1.0
+) -> None:
+    """Every agent in every world, and the recommended one against the paper's LORIL.
+
+    Settings are chosen on some seeds and reported on others. About half an hour on two cores;
+    runs that ``tellback paper`` has played are not played again. Needs the vision extra.
+    Ctrl-C keeps what is finished; a second call goes on from there.
+    """
+    from tellback.errors import real
+    from tellback.extras import from_extra
+    from tellback.files import demand_writable
+    from tellback.lab import Store
+    from tellback.lab.report import write_report
+    from tellback.league.plan import TITLE, grounds
+    from tellback.league.table import bars_section, league_section, settings_section
+
+    real("scale", scale, above=0, at_most=1)
+    from_extra("vision", "torch", "The image world of the league")
+    demand_writable(results / "league")
+    played = grounds()
+    studies = [study for ground in played for study in ground.studies(scale)]
+    found, complete = conducted(studies, Store(results / "runs"), on, workers)
+    if not complete:  # a table is of all of it
+        raise typer.Exit(1)
+    named = {one.study.name: one for one in found}
+    sections = [section(played, named) for section in (bars_section, league_section)]
+    for section in sections:
+        print_section(section)
+    sections.append(settings_section(played, named))
+    shown = [named[ground.name] for ground in played]
+    print_written(write_report(TITLE, shown, results / "league", sections))

@@ -1,0 +1,98 @@
+"""Who plays in the league: the agents, with the settings among which each is tuned."""
+
+from __future__ import annotations
+
+from tellback.agents import (
+    LORIL,
+    EnsembleSampling,
+    EpsilonGreedy,
+    Fisher,
+    Greedy,
+    InverseGap,
+    LearnedLORIL,
+    OneHotLORIL,
+    Thompson,
+    Uniform,
+)
+from tellback.encoders import NGrams
+from tellback.models import Keywords, LowRank, Mixture, Network, Ridge, Sentence
+from tellback.paper.grids import EPSILONS, KS, LAMBDAS, agents, lorils
+from tellback.roles import AgentSpec
+
+Field = dict[str, tuple[AgentSpec, ...]]
+"""Agents by name, each with its settings."""
+
+PAPER = "the paper's LORIL"
+RECOMMENDED = "recommended"
+RANDOM = {"random": (Uniform(),)}
+
+
+def in_tables() -> Field:
+    """Where instructions are a table and g is known."""
+    others = agents("random", Mixture())
+    return {
+        PAPER: lorils("random", Mixture()),
+        **{name: others[name] for name in ("greedy", "epsilon-greedy", "random")},
+        "LORIL, ridge": tuple(LORIL(k=k, lam=1.0, model=Ridge(lam=1.0)) for k in (0.1, 0.3, 1.0)),
+        "Fisher": tuple(Fisher(k=k) for k in (0.5, 1.0, 2.0)),
+        "Thompson": tuple(Thompson(scale=scale, draws=1) for scale in (0.25, 0.5, 1.0)),
+        "inverse gap": (
+            InverseGap(scale=100, tried="all"),
+            InverseGap(scale=1000, tried="all"),
+            InverseGap(scale=30, tried="spanner"),
+            InverseGap(scale=100, tried="spanner"),
+        ),
+        "ensemble": tuple(EnsembleSampling(members=members) for members in (3, 10)),
+        "one-hot LORIL": one_hot(),
+    }
+
+
+def without_g() -> Field:
+    """Where only the number of a response is known."""
+    return {
+        "one-hot LORIL": one_hot(),
+        "low rank, greedy": (Greedy(model=LowRank()),),
+        "low rank, d known": (LearnedLORIL(model=LowRank(rank=5)),),
+        **RANDOM,
+    }
+
+
+def on_raw_features() -> Field:
+    """Where features are real numbers, of which g is an unknown function."""
+    return {
+        "LORIL, ridge": tuple(LORIL(k=k, lam=1.0, model=Ridge(lam=1.0)) for k in (0.01, 0.1, 1.0)),
+        "greedy, ridge": (Greedy(model=Ridge()),),
+        "network": (LearnedLORIL(model=Network()),),
+        **RANDOM,
+    }
+
+
+def in_words() -> Field:
+    """Where instructions are sentences."""
+    trained = Sentence(hidden=32, learning_rate=0.003)
+    return {
+        PAPER: lorils("random", Sentence()),
+        "greedy, the paper's GRU": (Greedy(model=Sentence()),),
+        "greedy, a larger GRU": (Greedy(model=trained),),
+        **in_any_words(),
+    }
+
+
+def in_any_words() -> Field:
+    """Where instructions are sentences, without the models that are slow to train."""
+    return {
+        "epsilon-greedy, key words": tuple(
+            EpsilonGreedy(epsilon, model=Keywords()) for epsilon in EPSILONS[:2]
+        ),
+        "Thompson, key words": tuple(
+            Thompson(scale=scale, draws=1, model=Keywords()) for scale in (0.25, 1.0)
+        ),
+        "greedy, ridge on n-grams": (Greedy(model=Ridge(labels=NGrams())),),
+        "greedy, ridge on whole sentences": (Greedy(model=Ridge()),),
+        **RANDOM,
+    }
+
+
+def one_hot() -> tuple[AgentSpec, ...]:
+    """One-hot LORIL with each of the paper's settings."""
+    return tuple(OneHotLORIL(k=k, lam=lam) for k in KS for lam in LAMBDAS)

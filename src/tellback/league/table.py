@@ -1,0 +1,74 @@
+"""The league table, and the bars."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tellback.lab.compare import mean_regret
+from tellback.lab.report import Section
+from tellback.lab.results import Results
+from tellback.league.fields import RECOMMENDED
+from tellback.league.plan import Ground
+
+Found = Mapping[str, Results]
+"""The results of studies by their name."""
+
+
+def league_section(grounds: Sequence[Ground], found: Found) -> Section:
+    """Mean regret of every agent in every world."""
+    names = list(dict.fromkeys(name for g in grounds for name in found[g.name].study.agents))
+    rows = [(name, *(_cell(found[g.name], name) for g in grounds)) for name in names]
+    return Section("Every agent in every world: mean regret", ("agent", *_titles(grounds)), rows)
+
+
+def settings_section(grounds: Sequence[Ground], found: Found) -> Section:
+    """The settings that were chosen, and the seeds."""
+    headers = ("world", "agent", "settings", "tuned on", "reported on")
+    rows = [
+        (
+            ground.name,
+            name,
+            found[ground.name].tuned(name).label(),
+            _seeds(found[ground.name].study.tuning),
+            _seeds(found[ground.name].study.reported),
+        )
+        for ground in grounds
+        for name in found[ground.name].study.agents
+    ]
+    return Section("Settings", headers, rows)
+
+
+def bars_section(grounds: Sequence[Ground], found: Found) -> Section:
+    """What the recommended agent saves against its rival, and whether that is enough."""
+    headers = ("world", "recommended", "against", "shall save", "saves", "seeds", "verdict")
+    rows = []
+    for ground in grounds:
+        results = found[f"{ground.name}: the bar"]
+        saved = results.difference(RECOMMENDED, ground.rival)
+        reached = saved.less >= ground.bar and saved.low > 0
+        rows.append(
+            (
+                ground.name,
+                results.tuned(RECOMMENDED).label(),
+                f"{ground.rival}: {results.tuned(ground.rival).label()}",
+                f"{ground.bar:.0%}",
+                str(saved),
+                _seeds(results.study.reported),
+                "reached" if reached else "not reached",
+            )
+        )
+    return Section("The recommended agent", headers, rows)
+
+
+def _cell(results: Results, name: str) -> str:
+    if name not in results.study.agents:
+        return ""
+    return str(mean_regret(results.final(results.tuned(name))))
+
+
+def _titles(grounds: Sequence[Ground]) -> list[str]:
+    return [f"{ground.name}, T = {ground.rounds:,}" for ground in grounds]
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    return f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0])
