@@ -23,7 +23,7 @@ from tellback.specs import Data
 from tellback.worlds.pictures import COLOURS, INSIDE, Gallery, Shape
 from tellback.worlds.sentences import TEMPLATES, probabilities, sentences
 
-REMEMBERED_SCENES = 2048  # agents on one seed meet the same scenes: encoded once for all of them
+REMEMBERED_SCENES = 32_768  # some 40 MB: agents on one seed meet the same scenes, encoded once
 
 
 class Scene(NamedTuple):
