@@ -16,7 +16,6 @@ A description is learned at once, by one rank-one update; nothing is iterated.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -196,9 +195,10 @@ class KeywordsModel:
     def _tilted(self, rows: list[int], frequencies: Array) -> Array:
         """The probability of a sentence from the frequencies of its words."""
         words = self._told_of(rows)
-        chance = self._phrases.probability(rows, max(rows, default=0) + len(self._vocabulary))
+        size = max(rows, default=0) + len(self._vocabulary)
+        usual = self._phrases.log_probability(rows, size)
         lifts = self._log_lifts(words, frequencies).sum(axis=0)
-        tilted: Array = np.minimum(np.exp(math.log(chance) + lifts), 1.0)
+        tilted: Array = np.exp(np.minimum(usual + lifts, 0.0))
         return tilted
 
     def _log_lifts(self, words: Indices, frequencies: Array) -> Array:
