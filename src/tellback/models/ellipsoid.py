@@ -90,21 +90,20 @@ class Ellipsoid:
         """
         # The inverse began at 1 / lam and has errors of that size times EPSILON ever since;
         # a removal divides them by 1 - g' Sigma^-1 g.
-        least = float(features.ravel() @ features.ravel()) / self.lam * (EPSILON / MOST_LOST)
-        if not self.count or not self._change(features, -1.0, least):
+        if not self.count or not self._change(features, -1.0, EPSILON / MOST_LOST / self.lam):
             raise SettingError(
                 f"These features cannot be removed: they were never added, or a ridge of "
                 f"{self.lam:g} is too small to take them out exactly: {features}."
             )
         self.count -= 1
 
-    def _change(self, features: Array, sign: float, least: float) -> bool:
+    def _change(self, features: Array, sign: float, lost: float) -> bool:
         if features.shape != self._shape:
             raise SettingError(
                 f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
             )
         self._updated = True
-        return _rank_one(self.inverse, features, sign, least, self._columns, self._widths)
+        return _rank_one(self.inverse, features, sign, lost, self._columns, self._widths)
 
     def squared_widths(self, responses: Listed, keep: bool) -> Array:
         """g' Sigma^-1 g for every listed response.
@@ -189,24 +188,25 @@ def _quadratic_forms(inverse: Array, columns: Array) -> Array:
 
 @compiled
 def _rank_one(
-    inverse: Array, g: Array, sign: float, least: float, columns: Array, widths: Array
+    inverse: Array, g: Array, sign: float, lost: float, columns: Array, widths: Array
 ) -> bool:
     """Sherman and Morrison: Sigma^-1 -= u u' / (1 + g'u) with u = Sigma^-1 g, and the widths.
 
-    A sign of -1 takes g g' out again. False, and nothing changed, unless 1 + g'u is above
-    ``least``, which is at least 0: else Sigma would no longer be positive definite, or there
-    are features that are no numbers.
+    A sign of -1 takes g g' out again. False, and nothing changed, if Sigma would then no
+    longer be positive definite by more than rounding, ``lost`` times g'g, or if there are
+    features that are no numbers.
     """
     dim = len(g)
     u = np.empty(dim)
-    grown = 1.0
+    grown, length = 1.0, 0.0
     for i in range(dim):
         product = 0.0
         for j in range(dim):
             product += inverse[i, j] * g[j]
         u[i] = product
         grown += sign * g[i] * product
-    if not (np.isfinite(grown) and grown > least):
+        length += g[i] * g[i]
+    if not (np.isfinite(grown) and grown > lost * length):
         return False
     shrink = sign / grown
     for i in range(dim):
