@@ -51,6 +51,51 @@ def plain_em(rows: list[int], features: Floats, instructions: int, steps: int) -
     return f
 
 
+def incremental_em(
+    rows: list[int], features: Floats, instructions: int, refresh: int, others: int = 4
+) -> Floats:
+    """The expected counts of unsmoothed incremental EM, in plain loops over a list of entries."""
+    dim = features.shape[1]
+    expected, totals = np.zeros((instructions, dim)), np.zeros(dim)
+    entries: list[tuple[int, Floats, list[int], Floats]] = []  # x, g, [count], shares
+    cursor = 0
+
+    def refreshed(x: int, g: Floats, count: list[int], shares: Floats) -> None:
+        weights = [
+            float(expected[x, i]) * (1.0 / float(totals[i]) if totals[i] > 1e-300 else 0.0)
+            for i in range(dim)
+        ]
+        total = 0.0
+        for i in range(dim):
+            total += weights[i] * float(g[i])
+        if not total > 0:
+            return
+        for i in range(dim):
+            share = weights[i] * float(g[i]) * (count[0] / total)
+            change = share - float(shares[i])
+            shares[i] = share
+            expected[x, i] = max(float(expected[x, i]) + change, 0.0)
+            totals[i] = max(float(totals[i]) + change, 0.0)
+
+    for x, g in zip(rows, features, strict=True):
+        own = [entry for entry in entries if entry[0] == x]
+        found = [entry for entry in own if np.array_equal(entry[1], g)]
+        if not found:
+            found = [(x, g, [0], np.zeros(dim))]
+            entries += found
+            own += found
+        found[0][2][0] += 1
+        found[0][3][:] += g
+        expected[x] += g
+        totals += g
+        for entry in own[::-1][:refresh]:
+            refreshed(*entry)
+        for _ in range(min(refresh // others, len(entries))):
+            cursor = (cursor + 1) % len(entries)
+            refreshed(*entries[cursor])
+    return expected
+
+
 def precise_inverse(counts: NDArray[np.int64], features: Floats, lam: float) -> Any:
     """(lam I + sum of n g g')^-1 to 30 digits, by Gauss and Jordan: an array of mpf."""
     with mpmath.workdps(45):

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import Floats, gradient, log_likelihood, plain_em, random_simplex
+from oracles import (
+    Floats,
+    gradient,
+    incremental_em,
+    log_likelihood,
+    plain_em,
+    random_simplex,
+)
 from scipy import optimize
 
 from tellback import Facts, Listed
@@ -19,9 +26,11 @@ from tellback.models.mixture import MixtureModel
 Lessons = tuple[list[int], Floats]
 
 
-def taught(lessons: Lessons, instructions: int, refresh: int = 32) -> MixtureModel:
+def taught(
+    lessons: Lessons, instructions: int, refresh: int = 32, smoothing: float = 0.0
+) -> MixtureModel:
     rows, features = lessons
-    model = MixtureModel(instructions, features.shape[1], refresh)
+    model = MixtureModel(instructions, features.shape[1], refresh, smoothing)
     for x, g in zip(rows, features, strict=True):
         model.learn(g, x)
     return model
@@ -57,7 +66,13 @@ def lessons(draw: st.DrawFn, most: int = 40) -> tuple[Lessons, int]:
     return ([x for x, _ in pairs], matrix[[y for _, y in pairs]]), instructions
 
 
-def by_scipy(sample: Lessons, instructions: int) -> float:
+def penalised(f: Floats, sample: Lessons, smoothing: float) -> float:
+    """The log-likelihood, and the log-prior of F up to a constant."""
+    prior = smoothing * float(np.log(f).sum()) if smoothing else 0.0
+    return log_likelihood(f, *sample) + prior
+
+
+def by_scipy(sample: Lessons, instructions: int, smoothing: float = 0.0) -> float:
     """The maximum over theta, F being the softmax of its columns, by quasi-Newton steps."""
     rows, features = sample
     dim = features.shape[1]
@@ -71,8 +86,10 @@ def by_scipy(sample: Lessons, instructions: int) -> float:
     def value_and_slope(theta: Floats) -> tuple[float, Floats]:
         f = f_of(theta)
         by_f = gradient(f, rows, features)
+        if smoothing:
+            by_f += smoothing / f
         slope = f * (by_f - (f * by_f).sum(axis=0))
-        return -log_likelihood(f, rows, features), -slope.ravel()
+        return -penalised(f, sample, smoothing), -slope.ravel()
 
     found = optimize.minimize(
         value_and_slope,
@@ -500,3 +517,175 @@ def test_a_fit_that_gives_up_fell_short_and_says_by_how_much() -> None:
 def test_a_nonsensical_gap_is_refused(gap: Any) -> None:
     with pytest.raises(SettingError, match="gap"):
         MixtureModel(3, 2).fit(gap)
+
+
+# With smoothing
+
+smoothings = st.sampled_from([1e-6, 0.01, 0.1, 1.0, 30.0])
+
+
+@settings(max_examples=60, deadline=None)
+@given(lessons(), st.integers(1, 40))
+def test_without_smoothing_each_step_is_to_the_bit_that_of_incremental_em(
+    case: tuple[Lessons, int], refresh: int
+) -> None:
+    (rows, features), instructions = case
+    expected = incremental_em(rows, features, instructions, refresh)
+    for model in (
+        taught((rows, features), instructions, refresh),
+        taught((rows, features), instructions, refresh, smoothing=0.0),
+    ):
+        np.testing.assert_array_equal(model.state()["expected"], expected)
+
+
+@pytest.mark.parametrize("smoothing", [1e-3, 0.1, 2.0])
+@pytest.mark.parametrize("name", CASES)
+def test_the_smoothed_fit_is_the_maximum_that_scipy_finds(name: str, smoothing: float) -> None:
+    sample, instructions = CASES[name]
+    model = taught(sample, instructions, smoothing=smoothing)
+    assert model.fit(1e-9) <= 1e-9
+    assert model.objective() == pytest.approx(penalised(model.f, sample, smoothing), rel=1e-12)
+    best = by_scipy(sample, instructions, smoothing)
+    assert model.objective() == pytest.approx(best, rel=1e-6)
+    assert model.objective() >= best - 1e-7
+
+
+@settings(max_examples=60, deadline=None)
+@given(lessons(), st.integers(1, 40), smoothings)
+def test_a_sweep_never_lowers_the_smoothed_objective(
+    case: tuple[Lessons, int], refresh: int, smoothing: float
+) -> None:
+    sample, instructions = case
+    model = taught(sample, instructions, refresh, smoothing)
+    objective = model.objective()
+    for _ in range(8):
+        model.sweep()
+        assert model.objective() >= objective - 1e-12 * (1 + abs(objective))
+        objective = model.objective()
+        assert objective == pytest.approx(penalised(model.f, sample, smoothing), rel=1e-12)
+
+
+def test_a_smoothed_sweep_is_the_textbook_step() -> None:
+    (rows, features), instructions = CASES["fresh features"]
+    model = taught((rows, features), instructions, smoothing=0.3)
+    for _ in range(5):
+        expected = model.f * gradient(model.f, rows, features) + 0.3
+        expected /= expected.sum(axis=0)
+        model.sweep()
+        np.testing.assert_allclose(model.f, expected, rtol=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(lessons(most=15), st.integers(1, 40), smoothings, st.integers(0, 2**32))
+def test_the_gap_bounds_the_smoothed_objective(
+    case: tuple[Lessons, int], refresh: int, smoothing: float, seed: int
+) -> None:
+    sample, instructions = case
+    model = taught(sample, instructions, refresh, smoothing)
+    most = model.objective() + model.gap() + 1e-9 * (1 + abs(model.objective()))
+    other = taught(sample, instructions, 40, smoothing)
+    other.fit(1e-5)
+    assert other.objective() <= most
+    assert other.objective() >= model.objective() - 1e-5
+    rng = np.random.default_rng(seed)
+    dim = sample[1].shape[1]
+    for _ in range(5):
+        anywhere = random_simplex(rng, dim, instructions).T
+        assert penalised(np.maximum(anywhere, 1e-12), sample, smoothing) <= most
+
+
+@settings(max_examples=60, deadline=None)
+@given(lessons(), st.integers(1, 40), smoothings)
+def test_smoothed_estimates_are_distributions_that_rule_nothing_out(
+    case: tuple[Lessons, int], refresh: int, smoothing: float
+) -> None:
+    (rows, features), instructions = case
+    model = taught((rows, features), instructions, refresh, smoothing)
+    responses = Listed(features)
+    for _ in range(2):
+        estimates = np.array([model.estimates(x, responses) for x in range(instructions)])
+        np.testing.assert_allclose(estimates, model.f @ features.T, rtol=1e-12)
+        np.testing.assert_allclose(estimates.sum(axis=0), 1, rtol=1e-9)
+        np.testing.assert_allclose(model.f.sum(axis=0), 1, rtol=1e-9)
+        floor = smoothing / (len(rows) + smoothing * instructions)
+        assert model.f.min() >= floor * (1 - 1e-9)
+        model.fit(1e-3)
+
+
+def test_one_hot_features_give_smoothed_frequencies() -> None:
+    model = taught(([0, 0, 1, 2], np.eye(3)[[0, 0, 0, 1]]), 5, smoothing=0.5)
+    np.testing.assert_allclose(model.f[:, 0], np.array([2.5, 1.5, 0.5, 0.5, 0.5]) / 5.5)
+    np.testing.assert_allclose(model.f[:, 1], np.array([0.5, 0.5, 1.5, 0.5, 0.5]) / 3.5)
+    np.testing.assert_allclose(model.f[:, 2], 0.2)
+    assert model.gap() == pytest.approx(0, abs=1e-12)
+
+
+def test_before_any_data_the_smoothed_estimate_is_uniform_and_the_best() -> None:
+    model = MixtureModel(5, 3, smoothing=0.7)
+    np.testing.assert_allclose(model.f, 0.2, rtol=1e-15)
+    assert model.gap() == 0
+    assert model.fit() == 0
+    assert model.objective() == pytest.approx(0.7 * 15 * np.log(0.2))
+
+
+def test_less_and_less_smoothing_approaches_maximum_likelihood() -> None:
+    sample, instructions = CASES["few responses"]
+    exact = taught(sample, instructions)
+    exact.fit(1e-9)
+    missed = []
+    for smoothing in (1.0, 0.1, 0.01, 1e-4):
+        model = taught(sample, instructions, smoothing=smoothing)
+        model.fit(1e-9)
+        missed.append(exact.log_likelihood() - model.log_likelihood())
+    assert missed[0] > missed[1] > missed[2] > missed[3] > -1e-8
+    assert missed[3] < 1e-3
+
+
+def test_smoothed_draws_are_about_the_smoothed_estimates() -> None:
+    sample, instructions = CASES["few responses"]
+    model = taught(sample, instructions, smoothing=0.5)
+    responses = Listed(np.eye(3))
+    drawn = model.draws(1, responses, 20_000, np.random.default_rng(0))
+    np.testing.assert_allclose(drawn.mean(axis=0), model.estimates(1, responses), atol=0.01)
+
+
+@settings(max_examples=30, deadline=None)
+@given(lessons(), st.data(), smoothings)
+def test_a_restored_smoothed_model_goes_on_to_the_bit(
+    case: tuple[Lessons, int], data: st.DataObject, smoothing: float
+) -> None:
+    (rows, features), instructions = case
+    cut = data.draw(st.integers(0, len(rows)))
+    whole = taught((rows, features), instructions, 8, smoothing)
+    first = taught((rows[:cut], features[:cut]), instructions, 8, smoothing)
+    second = MixtureModel(instructions, features.shape[1], 8, smoothing)
+    second.restore(first.state())
+    for x, g in zip(rows[cut:], features[cut:], strict=True):
+        second.learn(g, x)
+    states: Any = (second.state(), whole.state())
+    for name in states[0]:
+        np.testing.assert_array_equal(states[0][name], states[1][name], err_msg=name)
+
+
+@pytest.mark.parametrize("smoothing", [-0.1, float("nan"), float("inf"), "much", True])
+def test_a_nonsensical_smoothing_is_refused(smoothing: Any) -> None:
+    with pytest.raises(SettingError, match="smoothing"):
+        Mixture(smoothing=smoothing)
+
+
+def test_a_state_that_does_not_fit_changes_nothing() -> None:
+    model, good = (taught(CASES[name][0], 4) for name in ("few responses", "one response"))
+    before: Any = model.state()
+    state: Any = good.state()
+    for name, wrong in [
+        ("cursor", -1),
+        ("expected", -state["expected"]),
+        ("totals", state["totals"] + 1),
+        ("entry_numbers", -state["entry_numbers"]),
+        ("entry_instructions", state["entry_instructions"] + 4),
+    ]:
+        with pytest.raises(SettingError):
+            model.restore({**state, name: wrong})
+        after: Any = model.state()
+        for key, value in before.items():
+            np.testing.assert_array_equal(value, after[key], err_msg=f"{name}: {key}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tellback.errors import ProtocolError
 from tellback.roles import Agent, Choice, Instruction, State, Task
@@ -51,25 +51,39 @@ class Past:
         if place is None:
             return None
         told = self._told[place]
-        later = self._told[place + 1 :]
         unlearn = getattr(self._agent, "withdraw", None)
         if unlearn is None or not unlearn(told.task, told.choice, told.description):
-            self._go_back(place, later)
-        self._told = self._told[:place] + later
-        self._checkpoints = [kept for kept in self._checkpoints if kept[0] <= place]
+            self._go_back(place)
+        else:
+            del self._told[place]
+            self._checkpoints = self._before(place)
         return told
 
-    def _go_back(self, place: int, later: list[Told]) -> None:
-        kept = [one for one in self._checkpoints if one[0] <= place]
+    def _before(self, place: int) -> list[tuple[int, State]]:
+        """The checkpoints that know nothing of what was told there, or later."""
+        return [kept for kept in self._checkpoints if kept[0] <= place]
+
+    def _go_back(self, place: int) -> None:
+        """Learn again what was told since the last checkpoint before a place, but not that."""
+        kept = self._before(place)
         if not kept:
             raise ProtocolError(
                 f"{type(self._agent).__name__} can neither withdraw what it has learned nor go "
                 "back to an earlier state: it has no state and restore."
             )
-        count, state = kept[-1]
-        self._agent.restore(state)  # type: ignore[attr-defined]
-        for _, task, choice, description in self._told[count:place] + later:
-            self._agent.learn(task, choice, description)
+        agent: Any = self._agent
+        as_it_was = agent.state(), self._told, self._checkpoints, self._every
+        (count, state), told = kept[-1], self._told
+        try:
+            agent.restore(state)
+            self._told, self._checkpoints = told[:count], kept
+            for one in told[count:place] + told[place + 1 :]:
+                agent.learn(one.task, one.choice, one.description)
+                self.add(one)  # with new checkpoints, for the next time
+        except Exception:
+            before, self._told, self._checkpoints, self._every = as_it_was
+            agent.restore(before)
+            raise
 
     def _keep_checkpoint(self) -> None:
         state = getattr(self._agent, "state", None)

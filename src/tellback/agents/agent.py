@@ -9,6 +9,7 @@ import numpy as np
 
 from tellback.agents.explorers import TIES, Explorer, Optimism
 from tellback.agents.saved import InFiles
+from tellback.arrays import Array
 from tellback.errors import SettingError, one_of
 from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
@@ -71,12 +72,24 @@ class ModelAgent(InFiles):
 
         False, and nothing changed, if its parts cannot: then the way back is an earlier state.
         """
-        explorer = self.explorer
-        if not isinstance(self.model, Withdrawing) or not getattr(explorer, "withdraws", False):
+        if not self.withdraws:
             return False
-        self.model.withdraw(choice.features, description)
-        explorer.withdraw(choice.features)  # type: ignore[attr-defined]
+        before = self.state()
+        try:
+            self._take_back(choice.features, description)
+        except SettingError:
+            self._restore_parts(before)
+            return False
         return True
+
+    @property
+    def withdraws(self) -> bool:
+        """Whether its parts can take back what they have learned."""
+        return isinstance(self.model, Withdrawing) and getattr(self.explorer, "withdraws", False)
+
+    def _take_back(self, features: Array, description: Instruction) -> None:
+        self.model.withdraw(features, description)  # type: ignore[attr-defined]
+        self.explorer.withdraw(features)  # type: ignore[attr-defined]
 
     def state(self) -> State:
         """All that was learned, in arrays and numbers."""

@@ -17,6 +17,7 @@ from tellback.agents.radius import (
     checked_radius,
     checked_ridge,
 )
+from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 
@@ -111,6 +112,15 @@ class CertifiedAgent(ModelAgent):
         """Teach the agent and its ellipsoid."""
         self.agent.learn(task, choice, description)
         self.widths.learn(choice.features)
+
+    @property
+    def withdraws(self) -> bool:
+        """Whether the agent can take back what it has learned, and the ellipsoid too."""
+        return super().withdraws and self.widths.withdraws
+
+    def _take_back(self, features: Array, description: Instruction) -> None:
+        super()._take_back(features, description)
+        self.widths.withdraw(features)
 
     def state(self) -> State:
         """The agent's and the ellipsoid's."""

@@ -77,7 +77,10 @@ class Stateless:
     def learn(self, features: Array) -> None:
         """Nothing to learn."""
 
-    withdraws = True
+    @property
+    def withdraws(self) -> bool:
+        """Whether it learns nothing indeed; one that does must say how to take it back."""
+        return type(self).learn is Stateless.learn
 
     def withdraw(self, features: Array) -> None:
         """Nothing to take back."""

@@ -87,6 +87,12 @@ class GapWeights(Lottery):
         """One more description."""
         self._count += 1
 
+    withdraws = True
+
+    def withdraw(self, features: Array) -> None:
+        """One description less."""
+        self._count -= 1
+
     def state(self) -> State:
         """The number of descriptions."""
         return {"count": self._count}

@@ -12,8 +12,13 @@ from tellback.errors import SettingError, real, whole
 from tellback.responses import Listed
 from tellback.roles import State
 
+EPSILON = float(np.finfo(np.float64).eps)
+
 LOWEST_RIDGE = 1e-9
 """Below this, rounding in the inverse would outweigh what was learned."""
+
+MOST_LOST = 1e-11
+"""How much of the inverse a removal may lose to rounding, about: more, and it is refused."""
 
 
 class Widths(Protocol):
@@ -72,23 +77,33 @@ class Ellipsoid:
 
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
-        if not self._change(features, 1.0):
+        if not self._change(features, 1.0, 0.0):
             raise SettingError(f"features must be finite, not {features}.")
         self.count += 1
 
     def remove(self, features: Array) -> None:
-        """Take g g' out of Sigma again, as if it had never been added."""
-        if not self.count or not self._change(features, -1.0):
-            raise SettingError(f"Features that were never added cannot be removed: {features}.")
+        """Take g g' out of Sigma again, as if it had never been added.
+
+        Refused, and nothing changed, if Sigma would no longer be positive definite: then they
+        never were added. Refused too where the ridge is so small, and so little else was
+        learned in their direction, that rounding would show in what is left.
+        """
+        # The inverse began at 1 / lam and has errors of that size times EPSILON ever since;
+        # a removal divides them by 1 - g' Sigma^-1 g.
+        if not self.count or not self._change(features, -1.0, EPSILON / MOST_LOST / self.lam):
+            raise SettingError(
+                f"These features cannot be removed: they were never added, or a ridge of "
+                f"{self.lam:g} is too small to take them out exactly: {features}."
+            )
         self.count -= 1
 
-    def _change(self, features: Array, sign: float) -> bool:
+    def _change(self, features: Array, sign: float, lost: float) -> bool:
         if features.shape != self._shape:
             raise SettingError(
                 f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
             )
         self._updated = True
-        return _rank_one(self.inverse, features, sign, self._columns, self._widths)
+        return _rank_one(self.inverse, features, sign, lost, self._columns, self._widths)
 
     def squared_widths(self, responses: Listed, keep: bool) -> Array:
         """g' Sigma^-1 g for every listed response.
@@ -172,22 +187,26 @@ def _quadratic_forms(inverse: Array, columns: Array) -> Array:
 
 
 @compiled
-def _rank_one(inverse: Array, g: Array, sign: float, columns: Array, widths: Array) -> bool:
+def _rank_one(
+    inverse: Array, g: Array, sign: float, lost: float, columns: Array, widths: Array
+) -> bool:
     """Sherman and Morrison: Sigma^-1 -= u u' / (1 + g'u) with u = Sigma^-1 g, and the widths.
 
     A sign of -1 takes g g' out again. False, and nothing changed, if Sigma would then no
-    longer be positive definite, or if there are features that are no numbers.
+    longer be positive definite by more than rounding, ``lost`` times g'g, or if there are
+    features that are no numbers.
     """
     dim = len(g)
     u = np.empty(dim)
-    grown = 1.0
+    grown, length = 1.0, 0.0
     for i in range(dim):
         product = 0.0
         for j in range(dim):
             product += inverse[i, j] * g[j]
         u[i] = product
         grown += sign * g[i] * product
-    if not (np.isfinite(grown) and grown > 0.0):
+        length += g[i] * g[i]
+    if not (np.isfinite(grown) and grown > lost * length):
         return False
     shrink = sign / grown
     for i in range(dim):

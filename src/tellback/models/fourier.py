@@ -14,6 +14,9 @@ from tellback.roles import State
 BIAS = 30.0
 """The constant feature is so large that the ridge hardly holds it back."""
 
+FAR = 100.0
+"""Spreads from the mean beyond which all is equally far: one outlier must not count for all."""
+
 
 class Fourier:
     """A constant, the standardised features, and waves of random direction and phase.
@@ -84,7 +87,8 @@ def _waves(rows: Array, centre: Array, spread: Array, directions: Array, phases:
     for n in range(count):
         out[n, 0] = BIAS
         for i in range(dim):
-            out[n, 1 + i] = (rows[n, i] - centre[i]) / spread[i] / math.sqrt(dim)
+            away = (rows[n, i] - centre[i]) / spread[i]
+            out[n, 1 + i] = min(max(away, -FAR), FAR) / math.sqrt(dim)
         for k in range(waves):
             angle = phases[k]
             for i in range(dim):

@@ -16,7 +16,6 @@ A description is learned at once, by one rank-one update; nothing is iterated.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -189,16 +188,16 @@ class KeywordsModel:
 
     def _frequencies(self, rows: list[int], responses: Listed) -> Array:
         """P-hat(w | y, s) by the regression: a row a word that was ever said."""
-        words = self._told_of(rows)
-        frequencies: Array = self._coefficients[words] @ self._fourier(responses.matrix).T
-        return frequencies
+        coefficients = self._coefficients[self._told_of(rows)]
+        return _products(coefficients, self._fourier(responses.matrix))
 
     def _tilted(self, rows: list[int], frequencies: Array) -> Array:
         """The probability of a sentence from the frequencies of its words."""
         words = self._told_of(rows)
-        chance = self._phrases.probability(rows, max(rows, default=0) + len(self._vocabulary))
+        size = max(rows, default=0) + len(self._vocabulary)
+        usual = self._phrases.log_probability(rows, size)
         lifts = self._log_lifts(words, frequencies).sum(axis=0)
-        tilted: Array = np.minimum(np.exp(math.log(chance) + lifts), 1.0)
+        tilted: Array = np.exp(np.minimum(usual + lifts, 0.0))
         return tilted
 
     def _log_lifts(self, words: Indices, frequencies: Array) -> Array:
@@ -258,10 +257,11 @@ class KeywordsModel:
         said = Said.restored(state, self._dim, len(vocabulary))
         size = self._fourier.size
         sums, coefficients = (_saved(state, name, size) for name in ("sums", "coefficients"))
-        if len(sums) != len(coefficients) or len(sums) not in (0, len(vocabulary)):
+        taken = len(vocabulary) if len(said) else 0
+        if not len(sums) == len(coefficients) == taken or (sums[END + 1 :, 0] <= 0).any():
             raise SettingError(
-                f"The saved regression is of {len(sums)} and {len(coefficients)} words, and "
-                f"{len(vocabulary)} were said."
+                f"The saved regression is of {len(sums)} and {len(coefficients)} words, some "
+                f"never said perhaps, and must be of {taken} that were."
             )
         ellipsoid = Ellipsoid(size, self._lam)
         ellipsoid.restore(state)
@@ -308,6 +308,17 @@ def _learn(inverse: Array, point: Array, words: Indices, coefficients: Array, su
         if occurred[w] > 0.0:
             for i in range(size):
                 sums[w, i] += point[i]
+
+
+@compiled
+def _products(coefficients: Array, points: Array) -> Array:
+    """Inner products; unlike a matrix product's, to the bit the same for equal points."""
+    products = np.zeros((len(coefficients), len(points)))
+    for w in range(len(coefficients)):
+        for y in range(len(points)):
+            for i in range(points.shape[1]):
+                products[w, y] += coefficients[w, i] * points[y, i]
+    return products
 
 
 def _root(covariance: Array) -> Array:

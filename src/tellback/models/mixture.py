@@ -289,9 +289,9 @@ class MixtureModel:
         sums_fit = np.isfinite(expected).all() and np.allclose(expected.sum(axis=0), totals)
         if not sums_fit or (expected < 0).any() or (totals < 0).any():
             raise SettingError("The saved estimate has numbers that are not possible.")
+        cursor = whole("cursor", int(state["cursor"]), at_least=0)
         self._entries.restore(state)
         self._expected, self._totals = expected, totals
-        cursor = whole("cursor", int(state["cursor"]), at_least=0)
         self._entries.sizes[CURSOR] = min(cursor, max(self._entries.size - 1, 0))
 
     def _gradient(self, f: Array) -> Array:

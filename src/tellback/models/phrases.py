@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -41,15 +42,19 @@ class Phrases:
 
     def probability(self, sentence: Sequence[int], vocabulary: int) -> float:
         """The probability that a sentence is these words, its end among them."""
+        return math.exp(self.log_probability(sentence, vocabulary))
+
+    def log_probability(self, sentence: Sequence[int], vocabulary: int) -> float:
+        """Its logarithm, which a long sentence has too where the probability rounds to 0."""
         rows = [*sentence, END]
-        product = 1.0
+        logarithm = 0.0
         for i, row in enumerate(rows):
             chance = 1 / vocabulary
             for counts in self._heard(rows[:i]):
                 total, kinds = counts.total(), len(counts)
                 chance = (kinds * chance + counts[row]) / (total + kinds)
-            product *= chance
-        return product
+            logarithm += math.log(chance)
+        return logarithm
 
     def _heard(self, before: Sequence[int]) -> Iterator[Counter[int]]:
         """What was heard after none, one and two of the words before."""

@@ -10,6 +10,7 @@ A description costs one rank-one update, and can be taken back by another.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -107,9 +108,9 @@ class RidgeModel:
     ) -> Array:
         """What the estimates might be: f(x) . g with f(x) drawn around f-hat(x), a row a draw.
 
-        Normal, with covariance v Sigma^-1; v is p (1 - p) at the highest estimate there is,
-        and at least 1 / (1 + n) after n descriptions, so that an instruction nobody has named
-        yet is not taken for impossible.
+        Normal, with covariance v Sigma^-1; v is p (1 - p), p being the highest estimate there
+        is, at most 1/2. After n descriptions p is at least 1 / (2 + n), so that an instruction
+        nobody has named yet is not taken for impossible.
         """
         estimates = self.estimates(instruction, responses)
         likely = min(max(float(estimates.max()), 1 / (2 + self.described)), 0.5)
@@ -121,17 +122,17 @@ class RidgeModel:
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Add the description to the sums of its label, and its features to Sigma."""
-        self.ellipsoid.add(features)  # refuses what are no features, before anything changes
-        try:
-            rows, weights = self._labels.learned(description)
-        except SettingError:
-            self.ellipsoid.remove(features)
-            raise
+        self._labels.known(description)  # refuses what is no instruction, before anything changes
+        self.ellipsoid.add(features)
+        rows, weights = self._labels.learned(description)
         self._make_room()
         _add(self._sums, rows, weights, features)
 
     def withdraw(self, features: Array, description: Instruction) -> None:
-        """Take a description back: sums and Sigma are as if it had never been learned."""
+        """Take a description back: sums and Sigma are as if it had never been learned.
+
+        An error, and nothing changed, where rounding would not let them be so.
+        """
         rows, weights = self._labels.known(description)
         if not len(rows) and not isinstance(self._labels, EmbeddedLabels):
             raise SettingError(f"Nothing was ever described as {description!r}.")
@@ -154,14 +155,15 @@ class RidgeModel:
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
         sums = np.array(state["sums"], dtype=np.float64)
-        self._labels.restore(state)
-        if sums.shape != (self._labels.size, self._dim) or not np.isfinite(sums).all():
+        labels = copy(self._labels)  # which stays as it is if anything below does not fit
+        labels.restore(state)
+        if sums.shape != (labels.size, self._dim) or not np.isfinite(sums).all():
             raise SettingError(
                 f"The saved sums must be finite numbers of shape "
-                f"{(self._labels.size, self._dim)}, not {sums.shape}."
+                f"{(labels.size, self._dim)}, not {sums.shape}."
             )
         self.ellipsoid.restore(state)
-        self._sums = sums
+        self._labels, self._sums = labels, sums
 
 
 def _labels(spec: Ridge, facts: Facts) -> Labels:
