@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from tellback.models.mixture import Mixture
 from tellback.models.model import ModelSpec, demand_table
 from tellback.responses import Listed
 from tellback.roles import Facts
+
+WHERE_FIXED, WHERE_CHANGING = 1.2, 0.6
+"""How many deviations, where responses stay the same and where every round has others."""
 
 SMOOTHING = 0.2
 """Of the model that is used unless one is named: about what a softmax of Gaussians calls for."""
@@ -36,8 +40,9 @@ class Deviations(ModelAgentSpec):
 
     Parameters
     ----------
-    k : float
-        How many deviations.
+    k : float or None
+        How many deviations. None stands for 1.2 where every round offers the same responses,
+        and for 0.6 where they change, which explores by itself.
     spread : float
         How much f(x) varies from one component to the next, in units of its mean, squared.
     model, ties
@@ -52,12 +57,20 @@ class Deviations(ModelAgentSpec):
     'k = 1.2 was chosen and not derived; its fit is not the exact maximum of the likelihood'
     """
 
-    k: float = 1.2
+    k: float | None = None
     spread: float = 10.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(k=real("k", self.k, at_least=0), spread=real("spread", self.spread, above=0))
+        self._settle(
+            k=None if self.k is None else real("k", self.k, at_least=0),
+            spread=real("spread", self.spread, above=0),
+        )
+
+    def settled(self, facts: Facts) -> Self:
+        """The same agent with its model named, and how many deviations."""
+        usual = WHERE_FIXED if facts.fixed_responses else WHERE_CHANGING
+        return super().settled(facts).with_settings({"k": usual if self.k is None else self.k})
 
     def usual_model(self, facts: Facts) -> ModelSpec:
         """A mixture that rules nothing out."""
@@ -65,7 +78,9 @@ class Deviations(ModelAgentSpec):
 
     def explorer(self, facts: Facts) -> Explorer:
         """The deviations."""
-        return DeviationBonus(facts, demand_table(self.kind, facts), self.k, self.spread, self.ties)
+        k = self.settled(facts).k
+        assert k is not None
+        return DeviationBonus(facts, demand_table(self.kind, facts), k, self.spread, self.ties)
 
 
 class DeviationBonus(Optimism):
