@@ -2,6 +2,7 @@
 
 import sys
 
+from benchmarks.closed_form import closed_form
 from benchmarks.flatness import flatness
 from benchmarks.lab import lab
 from benchmarks.ridge import ridge
@@ -9,5 +10,5 @@ from benchmarks.sentences import sentences
 from benchmarks.speed import speed
 
 if __name__ == "__main__":
-    results = [flatness(), speed(), sentences(), lab(), ridge()]
+    results = [flatness(), speed(), sentences(), lab(), ridge(), closed_form()]
     sys.exit(0 if all(results) else 1)
