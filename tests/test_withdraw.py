@@ -347,6 +347,26 @@ def test_the_way_back_is_short_again_after_an_early_withdrawal() -> None:
     assert agent.learned < CHECKPOINT_EVERY
 
 
+def test_a_checkpoint_that_knows_of_what_was_unlearned_is_never_gone_back_to() -> None:
+    class Fickle(Restorable):
+        unlearns = True
+
+        def withdraw(self, task: Task, choice: Choice, description: Instruction) -> bool:
+            if self.unlearns:
+                self.counts[int(description)] -= 1
+            return self.unlearns
+
+    agent = Fickle()
+    rounds = 3 * CHECKPOINT_EVERY
+    past = past_of(agent, rounds)
+    expected = agent.counts.copy()
+    for t, unlearns in ((1, True), (rounds, False), (CHECKPOINT_EVERY, True), (2, False)):
+        agent.unlearns = unlearns
+        past.withdraw(t)
+        expected[t % 4] -= 1
+        np.testing.assert_array_equal(agent.counts, expected)
+
+
 @pytest.mark.parametrize("order", ["first", "last"])
 def test_all_can_be_taken_back(order: str) -> None:
     agent = Restorable()
