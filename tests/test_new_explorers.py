@@ -188,7 +188,7 @@ def test_impossible_draws_are_refused(count: int, prior: float | None, name: str
 
 def test_a_model_that_cannot_draw_is_refused_with_the_way_out() -> None:
     for spec, facts in (
-        (Thompson(), Facts(3, None)),
+        (Thompson(model=Sentence()), Facts(3, None)),
         (Thompson(model=FiniteClass()), Facts(3, 5)),
         (Certified(Thompson(model=FiniteClass())), Facts(3, 5)),
     ):

@@ -308,9 +308,10 @@ def test_a_replay_that_fails_changes_nothing() -> None:
 
 
 def past_of(agent: Any, rounds: int) -> Past:
+    """Told in threes: checkpoints are powers of 2 apart, and a missing round must show."""
     past = Past(agent)
     for t in range(1, rounds + 1):
-        one = Told(t, task(t, False), task(t, False).choose(0), t % 4)
+        one = Told(t, task(t, False), task(t, False).choose(0), t % 3)
         agent.learn(*one[1:])
         past.add(one)
     return past
@@ -328,7 +329,7 @@ def test_checkpoints_thin_out_and_still_lead_back() -> None:
     expected = agent.counts.copy()
     for t in (1, rounds, rounds // 2, 2, CHECKPOINT_EVERY, CHECKPOINT_EVERY + 1, rounds - 1):
         assert past.withdraw(t) is not None
-        expected[t % 4] -= 1
+        expected[t % 3] -= 1
         np.testing.assert_array_equal(agent.counts, expected)
         assert len(past._checkpoints) <= MOST_CHECKPOINTS
     assert past.withdraw(1) is None
@@ -345,6 +346,26 @@ def test_the_way_back_is_short_again_after_an_early_withdrawal() -> None:
     agent.learned = 0
     past.withdraw(rounds - 1)
     assert agent.learned < CHECKPOINT_EVERY
+
+
+def test_a_checkpoint_that_knows_of_what_was_unlearned_is_never_gone_back_to() -> None:
+    class Fickle(Restorable):
+        unlearns = True
+
+        def withdraw(self, task: Task, choice: Choice, description: Instruction) -> bool:
+            if self.unlearns:
+                self.counts[int(description)] -= 1
+            return self.unlearns
+
+    agent = Fickle()
+    rounds = 3 * CHECKPOINT_EVERY
+    past = past_of(agent, rounds)
+    expected = agent.counts.copy()
+    for t, unlearns in ((1, True), (rounds, False), (CHECKPOINT_EVERY, True), (2, False)):
+        agent.unlearns = unlearns
+        past.withdraw(t)
+        expected[t % 3] -= 1
+        np.testing.assert_array_equal(agent.counts, expected)
 
 
 @pytest.mark.parametrize("order", ["first", "last"])
