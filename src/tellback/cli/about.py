@@ -10,18 +10,18 @@ from tellback.cli.show import console
 
 
 def list_() -> None:
-    """List the worlds, agents, radii, models and encoders there are, with their settings."""
+    """List the worlds, agents, radii, models, encoders and text encoders there are, with their settings."""
     from rich.markup import escape
     from rich.table import Table
 
     from tellback.agents import AgentSpec, RadiusSpec
-    from tellback.encoders import EncoderSpec
+    from tellback.encoders import EncoderSpec, TextEncoderSpec
     from tellback.models import ModelSpec
     from tellback.specs import known_kinds
     from tellback.worlds import WorldSpec
 
     table = Table("role", "name", "settings and their defaults", "what it is")
-    for base in (WorldSpec, AgentSpec, RadiusSpec, ModelSpec, EncoderSpec):
+    for base in (WorldSpec, AgentSpec, RadiusSpec, ModelSpec, EncoderSpec, TextEncoderSpec):
         for kind, spec in known_kinds(base).items():
             defaults = spec()
             values = {name: getattr(defaults, name) for name in spec.settings()}

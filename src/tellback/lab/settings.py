@@ -8,7 +8,7 @@ from typing import Any
 
 from tellback.agents import AgentSpec, RadiusSpec
 from tellback.conformance.imported import imported
-from tellback.encoders import EncoderSpec
+from tellback.encoders import EncoderSpec, TextEncoderSpec
 from tellback.errors import SettingError, unknown_name
 from tellback.models import ModelSpec
 from tellback.specs import Spec, spec_named
@@ -17,6 +17,10 @@ from tellback.worlds import WorldSpec
 PARTS: dict[str, type[Spec]] = {
     "model": ModelSpec,
     "encoder": EncoderSpec,
+    "labels": TextEncoderSpec,
+    "alike_by": TextEncoderSpec,
+    "first": TextEncoderSpec,
+    "second": TextEncoderSpec,
     "world": WorldSpec,
     "agent": AgentSpec,
 }

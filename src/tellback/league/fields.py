@@ -42,15 +42,15 @@ def in_tables() -> Field:
             InverseGap(scale=30, tried="spanner"),
             InverseGap(scale=100, tried="spanner"),
         ),
-        "ensemble": tuple(EnsembleSampling(members=members) for members in (3, 10)),
-        "one-hot LORIL": one_hot(),
+        "ensemble": (EnsembleSampling(members=3),),
+        "one-hot LORIL": tuple(OneHotLORIL(k=k, lam=1.0) for k in KS[:2]),
     }
 
 
 def without_g() -> Field:
     """Where only the number of a response is known."""
     return {
-        "one-hot LORIL": one_hot(),
+        "one-hot LORIL": tuple(OneHotLORIL(k=k, lam=lam) for k in KS for lam in LAMBDAS),
         "low rank, greedy": (Greedy(model=LowRank()),),
         "low rank, d known": (LearnedLORIL(model=LowRank(rank=5)),),
         **RANDOM,
@@ -90,8 +90,3 @@ def in_any_words() -> Field:
         "greedy, ridge on whole sentences": (Greedy(model=Ridge()),),
         **RANDOM,
     }
-
-
-def one_hot() -> tuple[AgentSpec, ...]:
-    """One-hot LORIL with each of the paper's settings."""
-    return tuple(OneHotLORIL(k=k, lam=lam) for k in KS for lam in LAMBDAS)

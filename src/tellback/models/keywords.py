@@ -36,6 +36,9 @@ from tellback.roles import Facts, Instruction, State
 FLOOR = 0.02
 """How much rarer than usual a word may at most seem to be: one surprise rules nothing out."""
 
+SMALLEST = -500.0
+"""The logarithm of the smallest probability that is given to the likeliest response."""
+
 MEASURED_AT = frozenset(2**i for i in range(11))
 """After how many descriptions the features are standardised by all so far, and all is learned
 again in the new measure; after the last, mean and spread are known well enough."""
@@ -196,8 +199,11 @@ class KeywordsModel:
         words = self._told_of(rows)
         size = max(rows, default=0) + len(self._vocabulary)
         usual = self._phrases.log_probability(rows, size)
-        lifts = self._log_lifts(words, frequencies).sum(axis=0)
-        tilted: Array = np.exp(np.minimum(usual + lifts, 0.0))
+        logs = usual + self._log_lifts(words, frequencies).sum(axis=0)
+        # The tilt may take the best of them beyond 1, and long sentences all of them below the
+        # smallest number there is. Neither shall make responses look alike.
+        highest = logs.max()
+        tilted: Array = np.exp(logs - highest + np.clip(highest, SMALLEST, 0.0))
         return tilted
 
     def _log_lifts(self, words: Indices, frequencies: Array) -> Array:
