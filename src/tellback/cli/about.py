@@ -10,7 +10,7 @@ from tellback.cli.show import console
 
 
 def list_() -> None:
-    """List the worlds, agents, radii, models, encoders and text encoders there are, with their settings."""
+    """List the worlds, agents, radii, models and encoders there are, with their settings."""
     from rich.markup import escape
     from rich.table import Table
 
