@@ -90,10 +90,16 @@ def test_one_seed_gives_a_result_without_an_interval(tmp_path: Path) -> None:
         ("run images --set responses=33", "responses must be at most 32"),
         ("run images --set encoder=thumbnale", "Did you mean 'thumbnail'"),
         ("run images --set seed=3", "write autoencoder.seed"),
-        ("run images --set model=sentence --set batch=3", "write autoencoder.batch or sentence.batch"),
+        (
+            "run images --set model=sentence --set batch=3",
+            "write autoencoder.batch or sentence.batch",
+        ),
         ("run images --set model=sentence --set sentence.hiden=3", "Did you mean 'hidden'"),
         ("run images --set model=sentence --set sentense.hidden=3", "Did you mean 'sentence'"),
-        ("run images --set model=sentence --set sentence.hidden=0", "hidden must be at least 1, not 0"),
+        (
+            "run images --set model=sentence --set sentence.hidden=0",
+            "hidden must be at least 1, not 0",
+        ),
         ("paper images --scale 2", "scale must be finite"),
         ("check nowhere:Thing", "nowhere cannot be imported"),
         ("check tellback.agents:LORI", "Did you mean 'LORIL'"),
@@ -188,7 +194,8 @@ def test_check_reports_what_somebodys_module_raises(tmp_path: Path) -> None:
 
 def test_parts_of_worlds_and_agents_can_be_set_by_their_kind(tmp_path: Path) -> None:
     words = "run images -a greedy -a uniform --rounds 12 --seeds 2 --set encoder=thumbnail"
-    settings = "--set model=sentence --set thumbnail.cells=2 --set sentence.hidden=4 --set sentence.steps=1"
+    words += " --set model=sentence"
+    settings = "--set thumbnail.cells=2 --set sentence.hidden=4 --set sentence.steps=1"
     result = tellback(*words.split(), *settings.split(), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     sidecars = [path.read_text() for path in (tmp_path / "results" / "runs").rglob("*.json")]

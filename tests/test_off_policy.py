@@ -17,7 +17,15 @@ from oracles import Floats
 from scipy import stats
 
 from tellback import Listed, Round, Simulation, Task, play, rounds
-from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, ModelAgent, Uniform
+from tellback.agents import (
+    LORIL,
+    AgentSpec,
+    EpsilonGreedy,
+    Greedy,
+    ModelAgent,
+    Thompson,
+    Uniform,
+)
 from tellback.cli import main
 from tellback.errors import SettingError
 from tellback.models import Mixture
@@ -676,3 +684,24 @@ def test_the_command_says_why_a_log_is_refused(
         main()
     assert ended.value.code == 2
     assert "propensity 1" in capsys.readouterr().err
+
+
+def test_shares_of_draws_are_not_taken_for_probabilities() -> None:
+    world = Synthetic(instructions=4, responses=3, rank=2, seed=5)
+    agent = play(world, Thompson(draws=3), 60, seed=1).agent
+    task = next(iter(rounds(world, Uniform(), seed=9))).task
+    with pytest.raises(SettingError, match="no exact propensity"):
+        AgentPolicy(agent).probabilities(task)
+    asked = AgentPolicy(agent, draws=2000, seed=1).probabilities(task)
+    often = [agent.respond(task, np.random.default_rng(seed)).response for seed in range(2000)]
+    np.testing.assert_allclose(asked, np.bincount(often, minlength=3) / 2000, atol=0.06)
+
+
+def test_a_log_of_estimated_propensities_is_not_refused_as_certain() -> None:
+    world = Synthetic(instructions=4, responses=3, rank=2, seed=5)
+    played = list(islice(rounds(world, Thompson(draws=20), seed=1), 400))
+    assert any(one.choice.propensity == 1 for one in played)
+    with pytest.raises(OverlapError, match="certain"):
+        demand_overlap(Log.of(played), Uniformly())
+    found = overlap(Log.of(played, exact=False), Uniformly())
+    assert found.lost == 0

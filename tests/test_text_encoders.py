@@ -339,3 +339,18 @@ def test_nothing_of_the_package_is_imported() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     ).stdout
     assert out.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("सेब", "साब"), ("की", "कु"), ("ที่", "ทา"), ("a 🔴", "a 🔵")],
+    ids=["vowels", "signs", "thai", "symbols"],
+)
+def test_what_is_written_differently_in_any_script_stays_apart(one: str, other: str) -> None:
+    encode = NGrams().begin()
+    assert plain_words(one) != plain_words(other)
+    assert encode(one) @ encode(other) < 0.95
+
+
+def test_invisible_characters_do_not_part_words() -> None:
+    assert plain_words("co\u00adoperate zero\u200bwidth") == ["cooperate", "zerowidth"]

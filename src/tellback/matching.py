@@ -73,7 +73,9 @@ class Errors(NamedTuple):
         Where r is true, r (1 - no) + (1 - r) yes is seen: (seen - yes) / (1 - no - yes) is
         behind it (Rogan and Gladen 1978). The bounds take the two rates at the worse end of
         their own intervals, so that they fail at most as often as all three together; they
-        hold for sentences like those that the rates were measured on.
+        hold for sentences like those that the rates were measured on. An agent that errs mostly
+        by little, with the right colour and the wrong type say, is mistaken for right more often
+        than that.
         """
         yes, no = self
         return Interval(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tellback.errors import ProtocolError
 from tellback.roles import Agent, Choice, Instruction, State, Task
 
@@ -80,7 +82,7 @@ class Past:
             for one in told[count:place] + told[place + 1 :]:
                 agent.learn(one.task, one.choice, one.description)
                 self.add(one)  # with new checkpoints, for the next time
-        except Exception:
+        except BaseException:  # an interrupt, too, must not leave it half-way
             before, self._told, self._checkpoints, self._every = as_it_was
             agent.restore(before)
             raise
@@ -89,7 +91,9 @@ class Past:
         state = getattr(self._agent, "state", None)
         if state is None or not hasattr(self._agent, "restore"):
             return
-        self._checkpoints.append((len(self._told), state()))
+        # An agent may go on to change the arrays that it gave.
+        kept = {name: np.array(value) for name, value in state().items()}
+        self._checkpoints.append((len(self._told), kept))
         if len(self._checkpoints) > MOST_CHECKPOINTS:
             del self._checkpoints[1::2]
             self._every *= 2

@@ -15,22 +15,22 @@ from tellback.models.keywords import Keywords
 from tellback.models.low_rank import LowRank
 from tellback.models.ridge import Ridge
 from tellback.responses import Listed
-from tellback.roles import AgentSpec, Task, World, WorldSpec
+from tellback.roles import AgentSpec, Simulation, Task, World, WorldSpec
 from tellback.streams import Streams
 
 TRIAL = 0
 """The seed of the world that is looked at, where a world is given and not a task."""
 
 
-def recommended(thing: WorldSpec | World | Task | Any) -> AgentSpec:
-    """The agent that did best in the league, for a world or a task like these.
+def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec:
+    """The agent to begin with, for a world or a task like this one.
 
     What decides is what an agent sees: whether instructions are sentences, and whether the
     features are distributions, one-hot, or any real numbers.
 
     Parameters
     ----------
-    thing : WorldSpec, World or Task
+    thing : WorldSpec, Simulation, World or Task
         What is to be played. Of a world, the first task is looked at.
 
     Returns
@@ -45,10 +45,12 @@ def recommended(thing: WorldSpec | World | Task | Any) -> AgentSpec:
     'deviations'
     """
     task = thing if isinstance(thing, Task) else _first_task(thing)
+    responses = task.responses
+    if not isinstance(responses, Listed):
+        raise SettingError(f"The agents there are need responses in a list, not {responses!r}.")
     if isinstance(task.instruction, str):
         return Greedy(model=Keywords())
-    responses = task.responses
-    if not isinstance(responses, Listed) or responses.off_simplex:
+    if responses.off_simplex:
         return LORIL(k=0.1, lam=1.0, model=Ridge(lam=1.0))
     if _one_hot(responses):
         return LearnedLORIL(model=LowRank())
@@ -57,7 +59,8 @@ def recommended(thing: WorldSpec | World | Task | Any) -> AgentSpec:
 
 def _first_task(thing: Any) -> Task:
     streams = Streams(TRIAL)
-    world = thing.begin(streams.birth("world")).world if isinstance(thing, WorldSpec) else thing
+    begun = thing.begin(streams.birth("world")) if isinstance(thing, WorldSpec) else thing
+    world = begun.world if isinstance(begun, Simulation) else begun
     if not isinstance(world, World):
         raise SettingError(f"An agent is recommended for a world or a task, not for {thing!r}.")
     return world.task(1, (), streams.stream("world").at(1))

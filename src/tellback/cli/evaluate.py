@@ -33,6 +33,7 @@ def evaluate(
     from tellback.off_policy import (
         AgentPolicy,
         Log,
+        OverlapError,
         Policy,
         Uniformly,
         demand_overlap,
@@ -42,12 +43,17 @@ def evaluate(
     )
 
     played = Log.load(log)
-    live = {path.name: load(path) for path in agents or []}
+    live = {str(path): load(path) for path in agents or []}
     policies: dict[str, Policy] = {"chance": Uniformly()}
     policies |= {name: AgentPolicy(agent, draws) for name, agent in live.items()}
-    out = console()
+    out, refused = console(), 0
     for name, policy in policies.items():
-        lines = [f"{name}: {demand_overlap(played, policy)}"]
+        try:
+            lines = [f"{name}: {demand_overlap(played, policy)}"]
+        except OverlapError as error:
+            out.print(f"{name}: {error}", markup=False, highlight=False, soft_wrap=True)
+            refused += 1
+            continue
         lines.append(f"  {inverse_propensity(played, policy, level=level)}")
         lines.append(f"  {self_normalised(played, policy, level=level)}")
         agent = live.get(name)
@@ -55,3 +61,5 @@ def evaluate(
             lines.append(f"  {doubly_robust(played, policy, agent.model, level=level)}")
         for line in lines:
             out.print(line, markup=False, highlight=False, soft_wrap=True)
+    if refused == len(policies):
+        raise typer.Exit(1)

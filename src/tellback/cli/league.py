@@ -11,7 +11,9 @@ from tellback.cli.show import conducted, print_section, print_written
 def league(
     results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here", scale: Scale = 1.0
 ) -> None:
-    """Every agent in every world, and the recommended one against the paper's LORIL.
+    """Every agent in every world, and the recommended one against a rival.
+
+    The rival is the paper's LORIL, tuned over its own grid, where that can play.
 
     Settings are chosen on some seeds and reported on others. About half an hour on two cores;
     runs that ``tellback paper`` has played are not played again. Needs the vision extra.

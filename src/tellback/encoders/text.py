@@ -6,14 +6,13 @@ machine, so that what was learned on one can be used on another.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Protocol
-
-import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError
@@ -23,7 +22,6 @@ REMEMBERED_SENTENCES = 8192
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _APOSTROPHES = re.compile("['`\u00b4\u2018\u2019\u02bc\uff07]")
-_WORDS = re.compile(r"[^\W_]+")
 
 
 class TextEncoder(Protocol):
@@ -64,12 +62,22 @@ def plain_words(sentence: str) -> list[str]:
     folded = unicodedata.normalize("NFKC", sentence).casefold()
     bare = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
     joined = _APOSTROPHES.sub("", unicodedata.normalize("NFC", bare))
-    return _WORDS.findall(joined)
+    return "".join(map(_spaced, joined)).split()
+
+
+def _spaced(character: str) -> str:
+    """A character as it counts: part of a word, a word of its own, nothing, or a gap."""
+    category = unicodedata.category(character)
+    if category[0] in "LNM":  # letters, numbers, and the marks that make other letters of them
+        return character
+    if category == "Cf":  # invisible
+        return ""
+    return f" {character} " if category == "So" else " "
 
 
 def unit(vector: Array) -> Array:
     """The vector at length 1; zeros stay zeros."""
-    length = float(np.sqrt(vector @ vector))
+    length = math.sqrt(math.fsum((vector * vector).tolist()))  # to the bit, on any processor
     return vector / length if length else vector
 
 

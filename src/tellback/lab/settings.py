@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tellback.agents import AgentSpec, RadiusSpec
@@ -65,7 +65,7 @@ def _with_part_settings(
 ) -> tuple[WorldSpec, list[AgentSpec]]:
     """Change models and encoders, those included that an agent would choose by itself."""
     settled = [agent.settled(world.facts) for agent in agents]
-    kinds = {part.kind: part for spec in (world, *settled) for part in _parts(spec).values()}
+    kinds = {part.kind: part for spec in (world, *settled) for part in _all_parts(spec)}
     changes: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for kind, name, value in settings:
         takers = [k for k, part in kinds.items() if name in part.settings() and kind in ("", k)]
@@ -88,12 +88,21 @@ def _parts(spec: Spec) -> dict[str, Spec]:
     return {name: value for name, value in values.items() if isinstance(value, Spec)}
 
 
+def _all_parts(spec: Spec) -> Iterator[Spec]:
+    """The parts of a spec, and theirs."""
+    for part in _parts(spec).values():
+        yield part
+        yield from _all_parts(part)
+
+
 def _changed_parts(spec: Spec, changes: dict[str, dict[str, Any]]) -> dict[str, Spec]:
-    return {
-        name: part.with_settings(changes[part.kind])
-        for name, part in _parts(spec).items()
-        if changes[part.kind]
-    }
+    """The parts of a spec that change, be it in a part of their own."""
+    changed = {}
+    for name, part in _parts(spec).items():
+        settings = {**_changed_parts(part, changes), **changes[part.kind]}
+        if settings:
+            changed[name] = part.with_settings(settings)
+    return changed
 
 
 def named_spec(base: type[Spec], name: str) -> Any:

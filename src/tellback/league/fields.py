@@ -14,6 +14,7 @@ from tellback.agents import (
     Thompson,
     Uniform,
 )
+from tellback.agents.deviations import SMOOTHING
 from tellback.encoders import NGrams
 from tellback.models import Keywords, LowRank, Mixture, Network, Ridge, Sentence
 from tellback.paper.grids import EPSILONS, KS, LAMBDAS, agents, lorils
@@ -25,6 +26,7 @@ Field = dict[str, tuple[AgentSpec, ...]]
 PAPER = "the paper's LORIL"
 RECOMMENDED = "recommended"
 RANDOM = {"random": (Uniform(),)}
+SMOOTHED = Mixture(smoothing=SMOOTHING)
 
 
 def in_tables() -> Field:
@@ -33,6 +35,10 @@ def in_tables() -> Field:
     return {
         PAPER: lorils("random", Mixture()),
         **{name: others[name] for name in ("greedy", "epsilon-greedy", "random")},
+        "LORIL, smoothed": tuple(
+            LORIL(k=k, lam=lam, model=SMOOTHED) for k in KS[:2] for lam in LAMBDAS[::2]
+        ),
+        "greedy, smoothed": (Greedy(model=SMOOTHED),),
         "LORIL, ridge": tuple(LORIL(k=k, lam=1.0, model=Ridge(lam=1.0)) for k in (0.1, 0.3, 1.0)),
         "Fisher": tuple(Fisher(k=k) for k in (0.5, 1.0, 2.0)),
         "Thompson": tuple(Thompson(scale=scale, draws=1) for scale in (0.25, 0.5, 1.0)),

@@ -18,7 +18,8 @@ def league_section(grounds: Sequence[Ground], found: Found) -> Section:
     """Mean regret of every agent in every world."""
     names = list(dict.fromkeys(name for g in grounds for name in found[g.name].study.agents))
     rows = [(name, *(_cell(found[g.name], name) for g in grounds)) for name in names]
-    return Section("Every agent in every world: mean regret", ("agent", *_titles(grounds)), rows)
+    titles = [f"{g.name}, T = {found[g.name].study.rounds:,}" for g in grounds]
+    return Section("Every agent in every world: mean regret", ("agent", *titles), rows)
 
 
 def settings_section(grounds: Sequence[Ground], found: Found) -> Section:
@@ -39,7 +40,10 @@ def settings_section(grounds: Sequence[Ground], found: Found) -> Section:
 
 
 def bars_section(grounds: Sequence[Ground], found: Found) -> Section:
-    """What the recommended agent saves against its rival, and whether that is enough."""
+    """What the recommended agent saves against its rival, and whether that is enough.
+
+    A bar is reached if the mean saving is at least that much and its interval excludes zero.
+    """
     headers = ("world", "recommended", "against", "shall save", "saves", "seeds", "verdict")
     rows = []
     for ground in grounds:
@@ -64,10 +68,6 @@ def _cell(results: Results, name: str) -> str:
     if name not in results.study.agents:
         return ""
     return str(mean_regret(results.final(results.tuned(name))))
-
-
-def _titles(grounds: Sequence[Ground]) -> list[str]:
-    return [f"{ground.name}, T = {ground.rounds:,}" for ground in grounds]
 
 
 def _seeds(seeds: Sequence[int]) -> str:

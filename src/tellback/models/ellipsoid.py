@@ -78,7 +78,10 @@ class Ellipsoid:
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
         if not self._change(features, 1.0, 0.0):
-            raise SettingError(f"features must be finite, not {features}.")
+            allowed = (
+                "finite" if not np.isfinite(features).all() else f"shorter for lam={self.lam:g}"
+            )
+            raise SettingError(f"features must be {allowed}, not {features}.")
         self.count += 1
 
     def remove(self, features: Array) -> None:

@@ -82,6 +82,7 @@ class RidgeModel:
         self._dim = facts.dim
         self._labels = _labels(spec, facts)
         self._sums = np.zeros((self._labels.size, facts.dim))
+        self._counts = np.zeros(self._labels.size, dtype=np.int64)  # of descriptions, by row
 
     @property
     def described(self) -> int:
@@ -126,7 +127,7 @@ class RidgeModel:
         self.ellipsoid.add(features)
         rows, weights = self._labels.learned(description)
         self._make_room()
-        _add(self._sums, rows, weights, features)
+        _add(self._sums, self._counts, rows, weights, features, 1)
 
     def withdraw(self, features: Array, description: Instruction) -> None:
         """Take a description back: sums and Sigma are as if it had never been learned.
@@ -134,22 +135,26 @@ class RidgeModel:
         An error, and nothing changed, where rounding would not let them be so.
         """
         rows, weights = self._labels.known(description)
-        if not len(rows) and not isinstance(self._labels, EmbeddedLabels):
-            raise SettingError(f"Nothing was ever described as {description!r}.")
+        wordless = isinstance(self._labels, EmbeddedLabels) and not len(rows)
+        if not wordless and (not len(rows) or not self._counts[rows].all()):
+            raise SettingError(f"Nothing is known that was described as {description!r}.")
         self.ellipsoid.remove(features)
-        _add(self._sums, rows, -weights, features)
+        _add(self._sums, self._counts, rows, -weights, features, -1)
 
     def _make_room(self) -> None:
         if self._labels.size > len(self._sums):
             room = max(16, self._labels.size, 2 * len(self._sums)) - len(self._sums)
             self._sums = np.pad(self._sums, ((0, room), (0, 0)))
+            self._counts = np.pad(self._counts, (0, room))
 
     def state(self) -> State:
         """Sigma's inverse, the sums, and the sentences that have a row of their own."""
+        taken = self._labels.size
         return {
             **self.ellipsoid.state(),
             **self._labels.state(),
-            "sums": self._sums[: self._labels.size].copy(),
+            "sums": self._sums[:taken].copy(),
+            "counts": self._counts[:taken].copy(),
         }
 
     def restore(self, state: State) -> None:
@@ -162,8 +167,11 @@ class RidgeModel:
                 f"The saved sums must be finite numbers of shape "
                 f"{(labels.size, self._dim)}, not {sums.shape}."
             )
+        counts = np.array(state["counts"])
+        if counts.shape != (labels.size,) or counts.dtype.kind != "i" or (counts < 0).any():
+            raise SettingError(f"The saved counts must be {labels.size} whole numbers.")
         self.ellipsoid.restore(state)
-        self._labels, self._sums = labels, sums
+        self._labels, self._sums, self._counts = labels, sums, counts.astype(np.int64)
 
 
 def _labels(spec: Ridge, facts: Facts) -> Labels:
@@ -191,7 +199,12 @@ def _estimate(inverse: Array, sums: Array, rows: Indices, weights: Array, column
 
 
 @compiled
-def _add(sums: Array, rows: Indices, weights: Array, features: Array) -> None:
+def _add(
+    sums: Array, counts: Indices, rows: Indices, weights: Array, features: Array, sign: int
+) -> None:
     for k in range(len(rows)):
+        counts[rows[k]] += sign
         for i in range(len(features)):
             sums[rows[k], i] += weights[k] * features[i]
+            if counts[rows[k]] == 0:  # rounding must not make one of equal estimates the highest
+                sums[rows[k], i] = 0.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import repeat
@@ -14,12 +13,18 @@ from numpy.typing import NDArray
 
 from tellback.arrays import AnyArray, Array, Indices
 from tellback.errors import SettingError
+from tellback.matching import Same
 from tellback.off_policy.log_file import Entry, read_entries, write_entries
 from tellback.responses import Listed
 from tellback.roles import Instruction, Round, Task
 
 Matching = Callable[[Instruction, Instruction], bool]
 """Whether what was told (second) is what was asked for (first)."""
+
+SAME = Same()
+
+NEARLY = float(np.nextafter(1.0, 0.0))
+"""Stands for a propensity of 1 that is an estimate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +82,9 @@ class Log:
         cls,
         rounds: Iterable[Round],
         *,
-        match: Matching = operator.eq,
+        match: Matching = SAME,
         teacher_saw_request: bool | Iterable[bool] = False,
+        exact: bool = True,
     ) -> Log:
         """The log of rounds that were played.
 
@@ -91,6 +97,10 @@ class Log:
             probability of a match. Sentences are hardly ever equal: give a match for them.
         teacher_saw_request : bool or iterable of bool
             Whether the teacher had seen the request, one for all rounds or one for each.
+        exact : bool
+            Whether the agent's propensities are probabilities. Those of ``Thompson`` are shares
+            of some draws (``agent.propensities`` says so): with False, a propensity of 1 is
+            taken for a little less, because something else could have happened.
         """
         all_alike = isinstance(teacher_saw_request, bool | np.bool_)
         seen = repeat(bool(teacher_saw_request)) if all_alike else teacher_saw_request
@@ -98,7 +108,7 @@ class Log:
             Entry(
                 task=played.task,
                 response=played.choice.response,
-                propensity=_propensity(played.choice.propensity),
+                propensity=_propensity(played.choice.propensity, 1.0 if exact else NEARLY),
                 description=played.description,
                 match=_match(match, played.task.instruction, played.description),
                 seen=bool(saw),
@@ -216,8 +226,8 @@ _COLUMNS = {
 }
 
 
-def _propensity(stated: float | None) -> float:
-    return float("nan") if stated is None else float(stated)
+def _propensity(stated: float | None, most: float) -> float:
+    return float("nan") if stated is None else min(float(stated), most)
 
 
 def _match(match: Matching, asked: Instruction, told: Instruction | None) -> float:

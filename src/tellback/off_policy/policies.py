@@ -30,6 +30,10 @@ class Policy(Protocol):
         ...
 
 
+EXACTLY = ("exact", "exact given the members")
+"""What an agent may say of its propensities, if it says anything, for them to be probabilities."""
+
+
 class Estimates(Protocol):
     """The part of a model that is asked here."""
 
@@ -104,6 +108,7 @@ class AgentPolicy:
             )
         demand(agent, Agent)
         self._agent = agent
+        self._exactly = getattr(agent, "propensities", "exact") in EXACTLY
         self._draws = None if draws is None else whole("draws", draws)
         self._rng = np.random.default_rng(whole("seed", seed, at_least=0))
 
@@ -114,7 +119,7 @@ class AgentPolicy:
         shares = np.zeros(len(task.responses))
         for _ in range(self._draws):
             choice = self._agent.respond(task, self._rng)
-            if choice.propensity == 1:  # asked again, it would say the same
+            if choice.propensity == 1 and self._exactly:  # asked again, it would say the same
                 return _only(choice, task)
             shares[choice.response] += 1
         return shares / self._draws
@@ -123,9 +128,9 @@ class AgentPolicy:
         stated = np.zeros(len(task.responses))
         for _ in range(MOST_DRAWS):
             choice = self._agent.respond(task, self._rng)
-            if choice.propensity is None:
+            if choice.propensity is None or not self._exactly:
                 raise SettingError(
-                    f"{self!r} states no propensity, so its probabilities can only be "
+                    f"{self!r} states no exact propensity, so its probabilities can only be "
                     "estimated: say with how many draws a round, such as draws=100."
                 )
             stated[choice.response] = choice.propensity
