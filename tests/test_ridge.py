@@ -195,7 +195,7 @@ def test_kept_widths_follow_removals(
 
 def test_features_that_cannot_have_been_added_are_refused() -> None:
     model = begun()
-    with pytest.raises(SettingError, match="never added"):
+    with pytest.raises(SettingError, match="Nothing is left that was ever described as 0"):
         model.withdraw(np.zeros(3), 0)
     model.learn(np.array([0.5, 0.5, 0.0]), 0)
     before = model.state()

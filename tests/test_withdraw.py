@@ -387,3 +387,49 @@ def test_a_state_saved_in_a_past_does_not_follow_the_agent() -> None:
     expected = begun(Greedy(model=Mixture()), words=False)
     expected.learn(task(1, False), task(1, False).choose(0), 1)
     same(agent.state(), expected.state())
+
+
+def test_a_state_that_goes_on_changing_is_kept_as_it_was() -> None:
+    class Counter:
+        """An agent that gives away its own array."""
+
+        def __init__(self) -> None:
+            self.count = np.zeros(1)
+
+        def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+            return task.choose(0)
+
+        def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
+            self.count += 1
+
+        def state(self) -> State:
+            return {"count": self.count}
+
+        def restore(self, state: State) -> None:
+            self.count = np.array(state["count"])
+
+    agent = Counter()
+    ledger = Ledger(agent, Stream(0, "agent"), remember=True)
+    for t in (1, 2, 3):
+        ledger.ask(t, Task(0, 0, Listed(np.eye(2))))
+        ledger.tell(t, 0)
+    ledger.withdraw(2)
+    assert agent.count == 2
+
+
+def test_what_was_withdrawn_leaves_ties_as_they_were() -> None:
+    facts = Facts(3, 9)
+    told, never = (
+        LORIL(k=0.0, lam=1.0, model=Ridge()).begin(facts, np.random.default_rng(0))
+        for _ in range(2)
+    )
+    task = Task(0, 7, Listed(np.random.default_rng(1).dirichlet(np.ones(3), 6)))
+    choice = told.respond(task, np.random.default_rng(3))
+    told.learn(task, choice, 4)
+    other = told.respond(Task(0, 4, task.responses), np.random.default_rng(4))
+    told.learn(task, other, 7)
+    assert told.withdraw(task, other, 7)
+    assert told.withdraw(task, choice, 4)
+    ours, theirs = (agent.respond(task, np.random.default_rng(5)) for agent in (told, never))
+    assert ours.propensity == theirs.propensity == pytest.approx(1 / 6)
+    assert ours.estimate == 0

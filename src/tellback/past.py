@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from tellback.errors import ProtocolError
 from tellback.roles import Agent, Choice, Instruction, State, Task
@@ -92,7 +91,7 @@ class Past:
         if state is None or not hasattr(self._agent, "restore"):
             return
         # An agent may go on to change the arrays that it gave.
-        kept = {name: np.array(value) for name, value in state().items()}
+        kept = deepcopy(dict(state()))
         self._checkpoints.append((len(self._told), kept))
         if len(self._checkpoints) > MOST_CHECKPOINTS:
             del self._checkpoints[1::2]

@@ -51,7 +51,8 @@ def evaluate(
         try:
             lines = [f"{name}: {demand_overlap(played, policy)}"]
         except OverlapError as error:
-            out.print(f"{name}: {error}", markup=False, highlight=False, soft_wrap=True)
+            complaint = f"{name}: {error}"
+            console(stderr=True).print(complaint, markup=False, highlight=False, soft_wrap=True)
             refused += 1
             continue
         lines.append(f"  {inverse_propensity(played, policy, level=level)}")
@@ -62,4 +63,4 @@ def evaluate(
         for line in lines:
             out.print(line, markup=False, highlight=False, soft_wrap=True)
     if refused == len(policies):
-        raise typer.Exit(1)
+        raise typer.Exit(2)

@@ -137,7 +137,7 @@ class RidgeModel:
         rows, weights = self._labels.known(description)
         wordless = isinstance(self._labels, EmbeddedLabels) and not len(rows)
         if not wordless and (not len(rows) or not self._counts[rows].all()):
-            raise SettingError(f"Nothing is known that was described as {description!r}.")
+            raise SettingError(f"Nothing is left that was ever described as {description!r}.")
         self.ellipsoid.remove(features)
         _add(self._sums, self._counts, rows, -weights, features, -1)
 
