@@ -128,6 +128,7 @@ def test_what_holds_alone_may_not_hold_together_with_all_other_pairs() -> None:
 REGRETS = st.floats(0.5, 1000)
 
 
+@pytest.mark.filterwarnings("ignore:Precision loss")  # the oracle's, where all regrets are equal
 @settings(max_examples=100, deadline=None)
 @given(st.data(), st.integers(2, 4), st.integers(2, 8))
 def test_every_two_agents_are_compared_the_better_one_first(

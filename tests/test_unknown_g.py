@@ -77,6 +77,7 @@ def test_withholding_features_changes_nothing_for_an_agent_that_ignores_them() -
     np.testing.assert_array_equal(shown.regrets, hidden.regrets)
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize("spec", [Withheld(SMALL), RAW], ids=lambda spec: spec.kind)
 def test_no_chain_from_what_an_agent_receives_leads_to_the_truth_or_to_g(spec: WorldSpec) -> None:
     simulation = spec.begin(np.random.default_rng(0))

@@ -1,7 +1,7 @@
 """What an encoder of sentences is: it turns a sentence into a vector.
 
-Nothing here is trained. The same sentence has the same vector in every process and on every
-machine, so that what was learned on one can be used on another.
+Nothing here is trained. The same sentence has the same vector in every process, and but for the
+last bits on every machine, so that what was learned on one can be used on another.
 """
 
 from __future__ import annotations

@@ -74,11 +74,9 @@ def on_raw_features() -> Field:
 
 def in_words() -> Field:
     """Where instructions are sentences."""
-    trained = Sentence(hidden=32, learning_rate=0.003)
     return {
         PAPER: lorils("random", Sentence()),
         "greedy, the paper's GRU": (Greedy(model=Sentence()),),
-        "greedy, a larger GRU": (Greedy(model=trained),),
         **in_any_words(),
     }
 

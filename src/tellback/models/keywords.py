@@ -36,8 +36,8 @@ from tellback.roles import Facts, Instruction, State
 FLOOR = 0.02
 """How much rarer than usual a word may at most seem to be: one surprise rules nothing out."""
 
-SMALLEST = -500.0
-"""The logarithm of the smallest probability that is given to the likeliest response."""
+SMALL = -500.0
+"""Logarithms below this are squeezed: the smallest number there is has one of about -745."""
 
 MEASURED_AT = frozenset(2**i for i in range(11))
 """After how many descriptions the features are standardised by all so far, and all is learned
@@ -200,11 +200,7 @@ class KeywordsModel:
         size = max(rows, default=0) + len(self._vocabulary)
         usual = self._phrases.log_probability(rows, size)
         logs = usual + self._log_lifts(words, frequencies).sum(axis=0)
-        # The tilt may take the best of them beyond 1, and long sentences all of them below the
-        # smallest number there is. Neither shall make responses look alike.
-        highest = logs.max()
-        tilted: Array = np.exp(logs - highest + np.clip(highest, SMALLEST, 0.0))
-        return tilted
+        return _as_probabilities(logs)
 
     def _log_lifts(self, words: Indices, frequencies: Array) -> Array:
         """r(w) log(P(w | y, s) / P(w)), a row a word."""
@@ -281,6 +277,18 @@ class KeywordsModel:
         self._phrases = Phrases()
         for entry in said.described.tolist():
             self._phrases.add(said.sentence_of(entry))
+
+
+def _as_probabilities(logs: Array) -> Array:
+    """What has these logarithms, brought between 0 and 1 without making two of them alike.
+
+    The tilt may take a probability beyond 1: above 1/2, p counts for 1 - 1/(4 p). And that of a
+    very long sentence would be rounded to 0.
+    """
+    squeezed = SMALL - 100 * (1 - SMALL / np.minimum(logs, SMALL))
+    p = np.exp(np.where(logs < SMALL, squeezed, np.minimum(logs, 30.0)))
+    capped: Array = np.where(p > 0.5, 1 - 0.25 / np.maximum(p, 0.5), p)
+    return capped
 
 
 def _saved(state: State, name: str, size: int) -> Array:

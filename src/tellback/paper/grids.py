@@ -11,8 +11,8 @@ LAMBDAS = (0.05, 0.1, 1.0)
 KS = (0.1, 1.0, 10.0)
 
 
-def agents(ties: str, model: ModelSpec) -> dict[str, tuple[AgentSpec, ...]]:
-    """The four agents with the paper's grids, on the paper's model."""
+def agents(ties: str, model: ModelSpec | None = None) -> dict[str, tuple[AgentSpec, ...]]:
+    """The four agents with the paper's grids, on a model, or that which they would choose."""
     return {
         "LORIL": lorils(ties, model),
         "epsilon-greedy": tuple(
@@ -23,6 +23,6 @@ def agents(ties: str, model: ModelSpec) -> dict[str, tuple[AgentSpec, ...]]:
     }
 
 
-def lorils(ties: str, model: ModelSpec) -> tuple[AgentSpec, ...]:
+def lorils(ties: str, model: ModelSpec | None = None) -> tuple[AgentSpec, ...]:
     """LORIL with each of the paper's settings."""
     return tuple(LORIL(k=k, lam=lam, ties=ties, model=model) for k in KS for lam in LAMBDAS)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from tellback.lab.plan import Plan
 from tellback.lab.study import Study
-from tellback.models import Mixture
 from tellback.paper.claims import Claimed
 from tellback.paper.grids import agents
 from tellback.worlds import Synthetic
@@ -37,7 +36,7 @@ def studies(scale: float = 1.0) -> list[Study]:
         Study(
             name=f"{name}, {tied}",
             world=world,
-            agents=agents(ties, Mixture()),
+            agents=agents(ties),
             rounds=max(100, round(rounds * scale)),
             tuning=TUNING[: max(2, round(len(TUNING) * scale))],
             reported=tuple(range(max(CLAIMED.seeds, round(seeds * scale)))),
