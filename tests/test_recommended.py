@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tellback import Facts, Listed, Task, play
-from tellback.agents import LORIL, Deviations, Greedy, LearnedLORIL, Uniform, recommended
+from tellback.agents import Deviations, Greedy, LearnedLORIL, Uniform, recommended
 from tellback.agents.deviations import DeviationBonus
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError
 from tellback.league.fields import PAPER, RECOMMENDED
 from tellback.league.plan import grounds
-from tellback.models import Keywords, Mixture, Ridge
+from tellback.models import Keywords, Mixture, Network, Ridge
 from tellback.paper.grids import KS, LAMBDAS
 from tellback.streams import Streams
 from tellback.worlds import Images, Observed, Paraphrases, Synthetic, Withheld
@@ -32,7 +32,7 @@ SMALL = Synthetic(instructions=6, responses=8, rank=3)
         (Images(encoder=Thumbnail(2)), Greedy, Keywords),
         (Paraphrases(encoder=Thumbnail(2)), Greedy, Keywords),
         (Withheld(SMALL), LearnedLORIL, None),
-        (Observed(SMALL.with_settings({"contexts": "fresh"})), LORIL, Ridge),
+        (Observed(SMALL.with_settings({"contexts": "fresh"})), LearnedLORIL, Network),
     ],
     ids=["synthetic", "fresh", "images", "free wordings", "withheld", "raw"],
 )

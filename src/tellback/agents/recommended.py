@@ -9,11 +9,10 @@ import numpy as np
 from tellback.agents.deviations import Deviations
 from tellback.agents.greedy import Greedy
 from tellback.agents.learned import LearnedLORIL
-from tellback.agents.loril import LORIL
 from tellback.errors import SettingError
 from tellback.models.keywords import Keywords
 from tellback.models.low_rank import LowRank
-from tellback.models.ridge import Ridge
+from tellback.models.network import Network
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Simulation, Task, World, WorldSpec
 from tellback.streams import Streams
@@ -51,7 +50,7 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     if isinstance(task.instruction, str):
         return Greedy(model=Keywords())
     if responses.off_simplex:
-        return LORIL(k=0.1, lam=1.0, model=Ridge(lam=1.0))
+        return LearnedLORIL(model=Network())
     if _one_hot(responses):
         return LearnedLORIL(model=LowRank())
     return Deviations()

@@ -66,8 +66,9 @@ def without_g() -> Field:
 def on_raw_features() -> Field:
     """Where features are real numbers, of which g is an unknown function."""
     return {
+        "LORIL, ridge": tuple(LORIL(k=k, lam=1.0, model=Ridge(lam=1.0)) for k in (0.01, 0.1, 1.0)),
         "greedy, ridge": (Greedy(model=Ridge()),),
-        "network": (LearnedLORIL(model=Network()),),
+        "greedy, network": (Greedy(model=Network()),),
         **RANDOM,
     }
 

@@ -50,6 +50,8 @@ class Ground:
         The share of the rival's regret that it shall save.
     reported, contest : int
         How many seeds all agents play, and how many these two.
+    first : int
+        The first of those seeds.
     tuning : tuple of int
         The seeds on which settings are chosen.
     """
@@ -62,6 +64,7 @@ class Ground:
     bar: float
     reported: int = 20
     contest: int = 20
+    first: int = 0
     tuning: tuple[int, ...] = TUNING
 
     def studies(self, scale: float) -> tuple[Study, Study]:
@@ -83,7 +86,7 @@ class Ground:
             agents=agents,
             rounds=max(100, round(self.rounds * scale)),
             tuning=self.tuning[: max(2, round(len(self.tuning) * scale))],
-            reported=tuple(range(max(FEWEST, round(seeds * scale)))),
+            reported=tuple(range(self.first, self.first + max(FEWEST, round(seeds * scale)))),
             everywhere=False,
             tuning_runs=tuning_runs,
         )
@@ -101,7 +104,16 @@ def grounds() -> tuple[Ground, ...]:
         Ground("transposed", TRANSPOSED, 2_000, in_tables(), PAPER, 0.10, contest=300),
         Ground("fresh contexts", fresh, 2_000, in_tables(), PAPER, 0.10, contest=300),
         Ground("g withheld", withheld, 10_000, without_g(), "one-hot LORIL", 0.25, tuning=FEW),
-        Ground("raw features", raw, 2_000, on_raw_features(), "random", 0.50, tuning=FEW),
+        Ground(
+            "raw features",
+            raw,
+            2_000,
+            on_raw_features(),
+            "LORIL, ridge",
+            0.25,
+            first=100,  # on those from 0 on, the network was chosen
+            tuning=FEW,
+        ),
         Ground("images, canon", Images(), 1_000, in_words(), PAPER, 0.60, tuning=FEW),
         Ground("images, jitter", Images("jitter"), 1_000, in_words(), PAPER, 0.40, tuning=FEW),
         Ground(
