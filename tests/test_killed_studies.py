@@ -227,6 +227,7 @@ def test_workers_end_with_their_parent_and_the_study_goes_on_later(
     demand_same(tmp_path, reference)
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_by_itself_when_a_worker_is_killed(
     start: Callable[..., Running], reference: Reference, tmp_path: Path
 ) -> None:

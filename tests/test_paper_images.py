@@ -179,6 +179,7 @@ def test_the_encoder_is_trained_once_and_kept(undisturbed: tuple[Place, str]) ->
     assert encoder.suffix == ".safetensors"
 
 
+@pytest.mark.slow
 def test_a_second_call_computes_nothing_anew(undisturbed: tuple[Place, str]) -> None:
     place, out = undisturbed
     kept, contents = stamps([*place.runs(), *place.encoders()]), place.contents()

@@ -184,6 +184,7 @@ def test_a_study_survives_the_loss_of_a_node_and_gives_the_results_of_one_machin
     assert results_of(tmp_path / "there") == results_of(tmp_path / "here")
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_on_a_cluster_is_reported_and_the_others_are_done(
     cluster: Nodes, tmp_path: Path
 ) -> None:
