@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import Floats, random_simplex
 from scipy import stats
+from test_explorers import a_task, chosen, trained
 
 from tellback import Choice, Facts, Listed, Task, check, load, play, rounds
 from tellback.agents import (
@@ -41,7 +42,6 @@ from tellback.lab.diagnose import diagnose
 from tellback.models import FiniteClass, MixtureByAdam, Posterior, Sentence
 from tellback.models.mixture import MixtureModel
 from tellback.roles import Instruction, State
-from tellback.streams import Stream
 from tellback.worlds import Images, Synthetic
 
 RESPONSES = 6
@@ -86,23 +86,6 @@ class Fixed:
 
 def simplex_task(responses: int, dim: int = 3, seed: int = 0) -> Task:
     return Task(0, 0, Listed(random_simplex(np.random.default_rng(seed), responses, dim)))
-
-
-def trained(spec: AgentSpec, lessons: int = 40) -> ModelAgent:
-    agent = play(WORLD, spec, lessons, seed=1).agent
-    assert isinstance(agent, ModelAgent)
-    return agent
-
-
-def a_task(instruction: int = 0) -> Task:
-    (first,) = islice(rounds(WORLD, Uniform()), 1)
-    task: Task = first.task._replace(instruction=instruction)
-    return task
-
-
-def chosen(agent: Any, task: Task, times: int = 3000) -> list[Choice]:
-    stream = Stream(77, "agent")
-    return [agent.respond(task, stream.at(t)) for t in range(times)]
 
 
 def check_propensities(choices: list[Choice], responses: int) -> Floats:

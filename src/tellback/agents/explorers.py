@@ -142,7 +142,7 @@ class Optimism:
         widths = self.weighted(widths, estimates)
         choice = optimistic_choice(task, estimates, widths, self.k, self._random, rng)
         if choice is None:
-            raise _not_finite(model)
+            raise not_finite(model)
         return choice
 
     def weighted(self, squared_widths: Array, estimates: Array) -> Array:
@@ -204,7 +204,7 @@ class Dithering(Stateless):
         count = len(estimates)
         highest, tied = _highest(estimates)
         if not tied:
-            raise _not_finite(model)
+            raise not_finite(model)
         epsilon = self._epsilon
         if epsilon and rng.random() < epsilon:
             response = int(rng.random() * count)
@@ -255,7 +255,8 @@ def optimistic_choice(
     return choice
 
 
-def _not_finite(model: Model) -> ProtocolError:
+def not_finite(model: Model) -> ProtocolError:
+    """What is wrong with a model whose estimates cannot be compared."""
     return ProtocolError(f"The estimates of {type(model).__name__} are not all numbers.")
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellback.agents.agent import ModelAgentSpec
-from tellback.agents.explorers import Explorer, optimistic_choice
+from tellback.agents.explorers import Explorer, not_finite, optimistic_choice
 from tellback.arrays import Array
 from tellback.compiled import compiled
-from tellback.errors import ProtocolError, SettingError, real
+from tellback.errors import SettingError, real
 from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.models.model import Model
 from tellback.responses import Listed
@@ -95,7 +95,7 @@ class Information:
         widths = self.squared_widths(task, model)
         choice = optimistic_choice(task, estimates, widths, self._k, self._random, rng)
         if choice is None:
-            raise ProtocolError(f"The estimates of {type(model).__name__} are not all numbers.")
+            raise not_finite(model)
         return choice
 
     def squared_widths(self, task: Task, model: Model) -> Array:

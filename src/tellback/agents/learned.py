@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from tellback.agents.agent import ModelAgent, ModelAgentSpec, part
-from tellback.agents.explorers import optimistic_choice
+from tellback.agents.explorers import not_finite, optimistic_choice
 from tellback.arrays import Array
-from tellback.errors import ProtocolError, SettingError, real, whole
+from tellback.errors import SettingError, real, whole
 from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid
 from tellback.models.low_rank import LowRank
 from tellback.models.model import Model, Representing
@@ -119,7 +119,7 @@ class LearnedOptimism:
         widths = self._squared_widths(task.responses, self._keep)
         choice = optimistic_choice(task, estimates, widths, self.k, self._random, rng)
         if choice is None:
-            raise ProtocolError(f"The estimates of {type(model).__name__} are not all numbers.")
+            raise not_finite(model)
         return choice
 
     def bonuses(self, responses: Listed) -> Array:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellback.agents.explorers import ROUNDING, Stateless
+from tellback.agents.explorers import ROUNDING, Stateless, not_finite
 from tellback.arrays import Array
 from tellback.compiled import compiled
-from tellback.errors import ProtocolError
 from tellback.models.model import Model
 from tellback.roles import Choice, Task
 
@@ -36,7 +35,7 @@ class Lottery(Stateless):
         estimates, chances = self.chances(task, model, rng)
         response = drawn(chances, rng.random())
         if response < 0:
-            raise ProtocolError(f"The estimates of {type(model).__name__} are not all numbers.")
+            raise not_finite(model)
         features, estimate = task.responses.features(response), estimates.item(response)
         propensity = min(chances.item(response), 1.0) if self.stated else None
         return Choice(response, features, estimate, 0.0, propensity)

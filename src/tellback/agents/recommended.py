@@ -35,7 +35,7 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     Returns
     -------
     AgentSpec
-        With its settings, which were chosen on other seeds than the league's.
+        With its settings, which were chosen on other seeds than those that the league reports.
 
     Examples
     --------
