@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from tellback.lab.engines import ray_cluster
+
 BIN = Path(sys.executable).parent
 ENVIRONMENT = {
     **os.environ,
@@ -167,7 +169,7 @@ def test_a_study_survives_the_loss_of_a_node_and_gives_the_results_of_one_machin
     _, err = here.communicate(timeout=300)
     assert here.returncode == 0, err
     there = start(study, tmp_path / "there", cluster.client)
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 240
     while not (results_of(tmp_path / "there") and cluster.at_work_on_second()):
         assert time.monotonic() < deadline, "the second node never came to work"
         assert there.poll() is None, there.communicate()
@@ -215,3 +217,31 @@ def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=300)
     assert process.returncode == 2
     assert "No Ray cluster at ray://127.0.0.1:9" in err
+
+
+class Busy:
+    """A cluster whose client server does not start in time at first."""
+
+    def __init__(self, failures: int, said: str = ray_cluster.BUSY) -> None:
+        self.failures = failures
+        self.said = said
+        self.attempts = 0
+
+    def init(self) -> None:
+        self.attempts += 1
+        if self.attempts <= self.failures:
+            raise ConnectionAbortedError(f"Initialization failure from server:\n{self.said}")
+
+
+def test_a_cluster_too_busy_to_let_one_join_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_cluster, "JOINING_SECONDS", (0, 0, 0))
+    patient = Busy(2)
+    ray_cluster._join(patient, {})
+    assert patient.attempts == 3
+    too_busy = Busy(3)
+    with pytest.raises(ConnectionError, match=ray_cluster.BUSY):
+        ray_cluster._join(too_busy, {})
+    refusing = Busy(1, said="no such token")
+    with pytest.raises(ConnectionError, match="no such token"):
+        ray_cluster._join(refusing, {})
+    assert refusing.attempts == 1

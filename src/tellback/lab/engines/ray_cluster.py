@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import socket
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from tellback.lab.study import RunSpec
 POLL_SECONDS = 0.5
 IN_FLIGHT = 3  # runs handed over for each processor: enough to keep it busy
 RETRIES = 3  # of a run whose worker or node died
+BUSY = "Starting Ray client server failed"  # within the half minute that Ray allows for it
+JOINING_SECONDS = (0, 2, 10)  # waited before each attempt to join a cluster that is busy
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,18 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=5).close()
 
 
+def _join(ray: Any, options: dict[str, Any]) -> None:
+    """Join or start a cluster, patient with one that has just begun or has much to do."""
+    for attempt, seconds in enumerate(JOINING_SECONDS, start=1):
+        time.sleep(seconds)
+        try:
+            ray.init(**options)
+            return
+        except ConnectionError as error:
+            if BUSY not in str(error) or attempt == len(JOINING_SECONDS):
+                raise
+
+
 @contextmanager
 def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
     """Ray, connected to a cluster until this ends; one that was started here ends with it."""
@@ -115,7 +130,7 @@ def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
         try:
             if address is not None:
                 _knock(address)
-            ray.init(**options)
+            _join(ray, options)
         except (ConnectionError, RuntimeError, ValueError, OSError) as error:
             where = address or "this machine"
             raise TellbackError(f"No Ray cluster at {where}: {error}.") from error
