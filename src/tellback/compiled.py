@@ -46,12 +46,18 @@ def _compiled(function: Kernel, fastmath: bool | set[str]) -> Kernel:
         settings.CACHE_DIR = before
 
 
+WITHOUT_KERNELS = ("classroom", "cli", "lab", "league", "paper")
+"""Rooms that compile nothing, and whose constants no kernel reads: they are above all that do."""
+
+
 @cache
-def source_digest() -> str:
-    """A name for the source of tellback that no other source has."""
+def source_digest(without: tuple[str, ...] = ()) -> str:
+    """A name for the source of tellback, but for some rooms, that no other source has."""
+    package = Path(__file__).parent
     source = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        source.update(path.read_bytes())
+    for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).parts[0] not in without:
+            source.update(path.read_bytes())
     return source.hexdigest()[:16]
 
 
@@ -60,10 +66,11 @@ def _cache_folder() -> Path:
     """A folder for compiled code that changes whenever any kernel might.
 
     numba compiles the kernels that a kernel calls, and the constants it reads, into it, but
-    notices only when its own file changes. So the folder is named by all the source.
+    notices only when its own file changes. So the folder is named by all the source that has
+    or may be read by kernels.
     """
     package = Path(__file__).parent
-    name = f"kernels-{source_digest()}"
+    name = f"kernels-{source_digest(without=WITHOUT_KERNELS)}"
     beside = package / "__pycache__"
     if os.access(beside if beside.exists() else package, os.W_OK):
         return beside / name

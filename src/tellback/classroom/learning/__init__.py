@@ -1,0 +1,1 @@
+"""The agent of a lesson, as a fold of the lesson's log."""

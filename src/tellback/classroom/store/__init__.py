@@ -1,0 +1,1 @@
+"""What outlives a process: SQLite by default, PostgreSQL by a URL."""

@@ -1,0 +1,128 @@
+"""A database, and the transactions that everything else is done in."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, OperationalError
+
+from tellback.errors import SettingError, TellbackError
+from tellback.extras import from_extra
+
+BUSY_SECONDS = 30
+"""How long a write waits for the writes of other processes."""
+
+WRITES = "writes"
+
+
+class Database:
+    """SQLite (in WAL mode, synced at every commit) or PostgreSQL.
+
+    Parameters
+    ----------
+    url : str
+        ``sqlite:///path/to/file`` or ``postgresql://user@host/name``.
+
+    Notes
+    -----
+    What is acknowledged was committed, and what was committed survives ``kill -9`` and a loss of
+    power. All that is done to a lesson goes through ``lock_lesson`` (``store.lessons``), so that
+    its events are numbered in the order in which they become visible, without gaps.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.engine = _engine(url)
+        self.sqlite = self.engine.dialect.name == "sqlite"
+        # SQLite has one writer at a time. Threads of this process queue here, where they are
+        # woken in time, and only processes meet at the file, where they would poll.
+        self._queue = threading.Lock() if self.sqlite else nullcontext()
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection to look things up with; what it sees stays the same."""
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction: all of it, or nothing if an error leaves it."""
+        with self._queue, self.engine.connect() as plain:
+            connection = plain.execution_options(**{WRITES: True})
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+    def __str__(self) -> str:
+        return self.engine.url.render_as_string(hide_password=True)
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise SettingError(
+            f"database must be a URL such as sqlite:///lessons.db or "
+            f"postgresql://user@host/name, not {url!r}."
+        ) from error
+    backend = parsed.get_backend_name()
+    if backend == "sqlite":
+        return _sqlite(parsed)
+    if backend in ("postgresql", "postgres"):
+        from_extra("postgres", "psycopg", "A PostgreSQL database")
+        return create_engine(
+            parsed.set(drivername="postgresql+psycopg"),
+            pool_size=20,
+            max_overflow=30,
+            pool_pre_ping=True,  # a server that was restarted is met with a new connection
+            isolation_level="READ COMMITTED",
+        )
+    raise SettingError(f"database must be of sqlite or postgresql, not {backend!r}.")
+
+
+def _sqlite(url: Any) -> Engine:
+    file = url.database
+    if not file or file == ":memory:":
+        raise SettingError("A classroom keeps its lessons in a file: sqlite:///path/to/file.")
+    Path(file).resolve().parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(
+        url.set(drivername="sqlite+pysqlite"),
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+        pool_size=50,
+        max_overflow=50,
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say, as we say
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A transaction that reads first and writes later could be refused half-way.
+        writes = connection.get_execution_options().get(WRITES)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def opened(url: str) -> Database:
+    """A database with the tables of this version, made or brought up to date if need be."""
+    from tellback.classroom.store.migrate import migrate
+
+    database = Database(url)
+    try:
+        migrate(database)
+    except OperationalError as error:
+        reason = str(error.orig).strip().splitlines()[0] if error.orig else "it does not answer"
+        raise TellbackError(f"The database {database} cannot be used: {reason}.") from error
+    return database

@@ -1,0 +1,43 @@
+"""Bringing a database to the tables of this version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+from tellback.classroom.store.database import Database
+from tellback.errors import TellbackError
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+ONE_AT_A_TIME = 7_355_722_205  # any number: by it PostgreSQL lets one process migrate
+
+
+def migrate(database: Database) -> None:
+    """Make the tables, or change those of an older version; one process at a time."""
+    script = ScriptDirectory(str(MIGRATIONS))
+    newest = script.get_current_head()
+    with database.read() as connection:
+        if _version(connection) == newest:
+            return
+    with database.write() as connection:
+        if not database.sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": ONE_AT_A_TIME})
+        version = _version(connection)
+        if version is not None and version not in {one.revision for one in script.walk_revisions()}:
+            raise TellbackError(
+                f"The database {database} was made by a newer tellback (its tables are of version "
+                f"{version}, and this knows up to {newest})."
+            )
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _version(connection: Connection) -> str | None:
+    return MigrationContext.configure(connection).get_current_revision()

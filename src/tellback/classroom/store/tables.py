@@ -1,0 +1,187 @@
+"""The tables.
+
+The truth of a lesson is ``events`` and ``tasks``, which are only ever added to. ``rounds`` is
+what follows from them, kept for quick looks and for leases; ``checkpoints`` and ``progress`` can
+be made again from the log.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+ID = String(40)
+
+lessons = Table(
+    "lessons",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("definition", Text, nullable=False),  # JSON
+    Column("created", Float, nullable=False),
+    Column("events", BigInteger, nullable=False),  # the number of the latest event
+    Column("rounds", BigInteger, nullable=False),  # the number of the latest round
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("kind", String(20), nullable=False),
+    Column("round", BigInteger),
+    Column("account", ID),
+    Column("at", Float, nullable=False),
+    Column("data", Text, nullable=False),  # JSON; of redacted events a tombstone
+    Index(None, "lesson", "account"),
+    Index(None, "lesson", "round"),
+)
+
+tasks = Table(
+    "tasks",
+    metadata,
+    Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
+    Column("round", BigInteger, primary_key=True, autoincrement=False),
+    Column("features", LargeBinary, nullable=False),  # g(y, s), a row a response, float64
+    Column("content", LargeBinary, nullable=False),  # JSON: the context, and what is shown
+)
+
+rounds = Table(
+    "rounds",
+    metadata,
+    Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("status", String(12), nullable=False),
+    Column("asked", BigInteger, nullable=False),  # the event
+    Column("described", BigInteger),  # the event of the description that stands
+    Column("describer", ID),
+    Column("second", BigInteger),  # the event of a second, independent description
+    Column("wants_second", Boolean, nullable=False),
+    Column("claimed_by", ID),
+    Column("claimed_until", Float),
+    Column("estimate", Float),
+    Column("width", Float),
+    Column("highest", Float),
+    Column("matched", Boolean),  # None where it must not count
+    Index(None, "lesson", "status", "number"),
+    Index(None, "lesson", "described"),
+    Index(None, "lesson", "wants_second", "second"),
+)
+
+checkpoints = Table(
+    "checkpoints",
+    metadata,
+    Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("learned", BigInteger, nullable=False),  # how many descriptions
+    Column("learned_digest", String(64), nullable=False),  # which
+    Column("source", String(40), nullable=False),  # the code that learned them
+    Column("state", LargeBinary, nullable=False),
+)
+
+progress = Table(
+    "progress",
+    metadata,
+    Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("described", BigInteger, nullable=False),
+    Column("right", Integer, nullable=False),  # of the held-out requests
+    Column("requests", Integer, nullable=False),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(80), primary_key=True),
+    Column("holder", ID, nullable=False),
+    Column("until", Float, nullable=False),
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("name", String(80), nullable=False, unique=True),
+    Column("role", String(12), nullable=False),
+    Column("password", String(200)),  # hashed
+    Column("disabled", Boolean, nullable=False),
+    Column("created", Float, nullable=False),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("account", ID, ForeignKey("accounts.id"), nullable=False),
+    Column("csrf", String(64), nullable=False),
+    Column("expires", Float, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("id", ID, nullable=False, unique=True),
+    Column("account", ID, ForeignKey("accounts.id"), nullable=False),
+    Column("name", String(80), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("revoked", Boolean, nullable=False),
+)
+
+answers = Table(  # to requests that came with an idempotency key
+    "answers",
+    metadata,
+    Column("account", ID, primary_key=True),
+    Column("key", String(200), primary_key=True),
+    Column("request", String(64), nullable=False),  # a digest of it
+    Column("status", Integer, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Index(None, "at"),
+)
+
+hooks = Table(
+    "hooks",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("lesson", ID, ForeignKey("lessons.id"), nullable=False),
+    Column("url", String(2000), nullable=False),
+    Column("secret", String(80), nullable=False),  # signs; hence not hashed
+    Column("created", Float, nullable=False),
+    Index(None, "lesson"),
+)
+
+deliveries = Table(  # the outbox
+    "deliveries",
+    metadata,
+    Column("hook", ID, ForeignKey("hooks.id", ondelete="CASCADE"), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("lesson", ID, ForeignKey("lessons.id"), nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("due", Float),  # None once delivered or given up
+    Column("delivered", Boolean, nullable=False),
+    Column("trouble", String(300)),
+    Index(None, "due"),
+)

@@ -1,0 +1,1 @@
+"""The service: an API for programs, and pages for people."""
