@@ -66,6 +66,11 @@ class Ledger:
         self._latest = t
         return choice
 
+    def resume(self, t: int, task: Task, choice: Choice) -> None:
+        """Take up a round that was asked before, by a ledger that is no more: it is open."""
+        self._open[t] = (task, choice)
+        self._latest = max(self._latest, t)
+
     def tell(self, t: int, description: Instruction) -> bool:
         """Teach the agent what it did in round ``t``; False if the round is no longer open."""
         pair = self._open.get(t)

@@ -38,6 +38,11 @@ class Database:
     def __init__(self, url: str) -> None:
         self.engine = _engine(url)
         self.sqlite = self.engine.dialect.name == "sqlite"
+        self._snapshots = (
+            self.engine
+            if self.sqlite
+            else self.engine.execution_options(isolation_level="REPEATABLE READ")
+        )
         # SQLite has one writer at a time. Threads of this process queue here, where they are
         # woken in time, and only processes meet at the file, where they would poll.
         self._queue = threading.Lock() if self.sqlite else nullcontext()
@@ -45,7 +50,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection to look things up with; what it sees stays the same."""
-        with self.engine.connect() as connection, connection.begin():
+        with self._snapshots.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager

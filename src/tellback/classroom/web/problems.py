@@ -5,7 +5,7 @@ from __future__ import annotations
 from tellback.errors import TellbackError
 
 
-class Problem(TellbackError):
+class Problem(TellbackError):  # noqa: N818 - as RFC 9457 has it
     """A request that is refused.
 
     Parameters

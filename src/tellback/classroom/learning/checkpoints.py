@@ -1,0 +1,79 @@
+"""States of agents that are kept, so that a restart need not learn everything again."""
+
+from __future__ import annotations
+
+import io
+from itertools import islice
+
+import numpy as np
+from sqlalchemy import Connection, delete, insert, select
+
+from tellback.classroom.learning.fold import Fold, digest_of
+from tellback.classroom.store.tables import checkpoints
+from tellback.compiled import WITHOUT_KERNELS, source_digest
+from tellback.errors import TellbackError
+from tellback.roles import State
+
+KEPT = 3
+
+
+def keep_checkpoint(connection: Connection, lesson: str, fold: Fold) -> None:
+    """Keep the state of an agent and what it was taught; the oldest go."""
+    mine = checkpoints.c.lesson == lesson
+    connection.execute(delete(checkpoints).where(mine, checkpoints.c.seq == fold.seq))
+    connection.execute(
+        insert(checkpoints),
+        {
+            "lesson": lesson,
+            "seq": fold.seq,
+            "learned": fold.learned,
+            "learned_digest": digest_of(fold.stands.items()),
+            "source": _source(),
+            "state": packed(fold.state()),
+        },
+    )
+    newest = select(checkpoints.c.seq).where(mine).order_by(checkpoints.c.seq.desc()).limit(KEPT)
+    keep = list(connection.execute(newest).scalars())
+    connection.execute(delete(checkpoints).where(mine, checkpoints.c.seq.not_in(keep)))
+
+
+def start_from_checkpoint(
+    connection: Connection, lesson: str, fold: Fold, stands: dict[int, int]
+) -> None:
+    """Give a fold the newest state that was taught nothing but what stands."""
+    query = (
+        select(checkpoints.c.learned, checkpoints.c.learned_digest, checkpoints.c.state)
+        .where(checkpoints.c.lesson == lesson, checkpoints.c.source == _source())
+        .order_by(checkpoints.c.seq.desc())
+    )
+    for row in connection.execute(query):
+        first = dict(islice(stands.items(), row.learned))
+        if len(first) < row.learned or digest_of(first.items()) != row.learned_digest:
+            continue
+        try:
+            fold.start_from(first, unpacked(bytes(row.state)))
+        except (TellbackError, ValueError, KeyError, TypeError, OSError):
+            continue  # damaged: the log has it all
+        return
+
+
+def packed(state: State) -> bytes:
+    """A state as bytes, without pickle."""
+    file = io.BytesIO()
+    arrays = {name: np.asarray(value) for name, value in state.items()}
+    np.savez(file, allow_pickle=False, **arrays)
+    return file.getvalue()
+
+
+def unpacked(data: bytes) -> State:
+    """A state from its bytes; numbers come back as arrays without axes."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        return {
+            name: archive[name] if archive[name].ndim else archive[name].item()
+            for name in archive.files
+        }
+
+
+def _source() -> str:
+    """The code that learns: another may come to other bits."""
+    return source_digest(without=WITHOUT_KERNELS)

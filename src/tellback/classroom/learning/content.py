@@ -1,0 +1,159 @@
+"""What a round shows: a context and candidates, as people see them and as features."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from tellback.arrays import Array
+from tellback.classroom.learning.definition import FEATURES, IMAGES, TEXTS, Definition
+from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource, encoder_from
+from tellback.encoders.text import TextEncoder, TextEncoderSpec
+from tellback.errors import FieldError, SettingError, TellbackError
+from tellback.responses import Listed
+from tellback.specs import Data
+
+SIDE = 200
+"""Pictures are brought to 200 x 200 pixels before they are encoded."""
+
+LARGEST_PICTURE = 4_000_000  # pixels
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a round shows.
+
+    Attributes
+    ----------
+    context : str or None
+        Some words about the situation.
+    texts : list of str or None
+        A text for each response.
+    images : list of str or None
+        A picture for each response, PNG in base 64.
+    """
+
+    context: str | None = None
+    texts: list[str] | None = None
+    images: list[str] | None = None
+
+    def packed(self) -> bytes:
+        """As it is kept."""
+        shown: Data = {"context": self.context, "texts": self.texts, "images": self.images}
+        return json.dumps({name: part for name, part in shown.items() if part is not None}).encode()
+
+    @classmethod
+    def unpacked(cls, data: bytes) -> Content:
+        """From what was kept."""
+        return cls(**json.loads(data))
+
+
+def responses_from(
+    definition: Definition,
+    features: list[list[float]] | None,
+    texts: list[str] | None,
+    images: list[str] | None,
+) -> tuple[Listed, list[str] | None]:
+    """The responses of a task, and their pictures as they will be shown.
+
+    What the lesson's responses are given as must be there; texts and images may come with
+    features too, for teachers to look at.
+    """
+    given: dict[str, list[Any] | None] = {FEATURES: features, TEXTS: texts, IMAGES: images}
+    wanted = given[definition.candidates]
+    if not wanted:
+        raise FieldError(
+            definition.candidates,
+            f"{definition.candidates} must be given: this lesson's responses come as that.",
+        )
+    for name, others in given.items():
+        if others is not None and len(others) != len(wanted):
+            raise FieldError(
+                name, f"{name} must have an entry for each of {len(wanted)} responses."
+            )
+    if features is not None and definition.candidates != FEATURES:
+        raise FieldError("features", f"features come from the {definition.candidates} here.")
+    pictures = None if images is None else [picture_from(image) for image in images]
+    shown = None if pictures is None else [png_of(picture) for picture in pictures]
+    if definition.candidates == TEXTS:
+        assert texts is not None
+        encode = _text_encoder(definition.encoder)
+        return Listed([encode(text) for text in texts]), shown
+    if definition.candidates == IMAGES:
+        assert pictures is not None
+        return Listed(_picture_encoder(definition.encoder)(np.array(pictures))), shown
+    return listed_from(features, definition.facts.dim), shown
+
+
+def listed_from(features: Any, dim: int) -> Listed:
+    """Responses from their features; an error names what is wrong."""
+    try:
+        matrix = np.array(features, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise FieldError(FEATURES, f"features must have {dim} numbers a response.") from error
+    if matrix.ndim != 2 or matrix.shape[1] != dim:
+        raise FieldError(FEATURES, f"features must have {dim} numbers a response.")
+    try:
+        return Listed(matrix)
+    except SettingError as error:
+        raise FieldError(FEATURES, f"features: {error}") from error
+
+
+def features_from(data: bytes, dim: int) -> Array:
+    """The features of a round, from what was kept."""
+    return np.frombuffer(data, dtype="<f8").reshape(-1, dim)
+
+
+def picture_from(encoded: str) -> Pictures:
+    """A picture of 200 x 200 pixels from a file in base 64."""
+    try:
+        data = base64.b64decode(encoded.removeprefix("data:image/png;base64,"), validate=True)
+        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as image:
+            if image.width * image.height > LARGEST_PICTURE:
+                raise FieldError(IMAGES, f"images must have at most {LARGEST_PICTURE:,} pixels.")
+            plain = image.convert("RGB")
+            if plain.size != (SIDE, SIDE):
+                plain = plain.resize((SIDE, SIDE), Image.Resampling.BOX)
+            return np.asarray(plain, dtype=np.uint8)
+    except (binascii.Error, UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
+        if isinstance(error, TellbackError):
+            raise
+        raise FieldError(IMAGES, "images must be PNG, JPEG or WebP files in base 64.") from error
+    except Image.DecompressionBombError as error:
+        raise FieldError(IMAGES, "images are too large.") from error
+
+
+def png_of(picture: Pictures) -> str:
+    """A picture as a PNG file in base 64."""
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "PNG", optimize=False)
+    return base64.b64encode(file.getvalue()).decode()
+
+
+class _NoGallery:
+    """Where an encoder that must be trained would look for pictures."""
+
+    def draw(self, count: int, rng: np.random.Generator) -> Pictures:
+        raise SettingError("An encoder that must be trained cannot be used in a lesson.")
+
+    def to_data(self) -> Data:
+        raise SettingError("An encoder that must be trained cannot be used in a lesson.")
+
+
+@lru_cache(32)
+def _text_encoder(spec: TextEncoderSpec) -> TextEncoder:
+    return spec.begin()
+
+
+@lru_cache(32)
+def _picture_encoder(spec: EncoderSpec) -> Encoder:
+    gallery: PictureSource = _NoGallery()
+    return encoder_from(spec, gallery)

@@ -1,0 +1,203 @@
+"""What a lesson is about, and who is taught in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import tellback.encoders
+import tellback.models
+import tellback.worlds  # noqa: F401 - their specs can be named in definitions
+from tellback.agents import LORIL, Greedy
+from tellback.agents.agent import ModelAgent, ModelAgentSpec
+from tellback.encoders.encoder import EncoderSpec
+from tellback.encoders.ngrams import NGrams
+from tellback.encoders.text import TextEncoderSpec
+from tellback.encoders.thumbnail import Thumbnail
+from tellback.errors import FieldError, TellbackError, one_of, real, whole
+from tellback.matching import MatchSpec, Same, Similar
+from tellback.models import Keywords, Ridge
+from tellback.roles import AgentSpec, Facts, WorldSpec
+from tellback.specs import Data, Spec, spec_from_data
+from tellback.streams import Streams
+
+FEATURES, TEXTS, IMAGES = "features", "texts", "images"
+CANDIDATES = (FEATURES, TEXTS, IMAGES)
+"""What responses are given as: their features, or texts or pictures that are encoded here."""
+
+LARGEST_DIM = 4096
+LARGEST_SETTING = 10_000
+"""Whole numbers in the settings of an agent: most are sizes, and memory is finite."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a lesson is about, and who is taught in it.
+
+    Parameters
+    ----------
+    candidates : "features", "texts" or "images"
+        What responses are given as.
+    dim : int, optional
+        How many features a response has, where features are given.
+    instructions : int, optional
+        How many instructions there are; None where they are sentences.
+    agent : ModelAgentSpec, optional
+        Who is taught. By default one that copes with any features.
+    encoder : TextEncoderSpec or EncoderSpec, optional
+        What turns texts or pictures into features.
+    match : MatchSpec, optional
+        When a description is what was asked for. By default equality for a table of
+        instructions, and nearness for sentences.
+    world : WorldSpec, optional
+        Where tasks come from if no program brings them: a demonstration.
+    second_share : float
+        The share of responses that a second teacher describes too.
+    seed : int
+        Of all that is drawn.
+    """
+
+    candidates: str = FEATURES
+    dim: int | None = None
+    instructions: int | None = None
+    agent: ModelAgentSpec | None = None
+    encoder: TextEncoderSpec | EncoderSpec | None = None
+    match: MatchSpec | None = None
+    world: WorldSpec | None = None
+    second_share: float = 0.0
+    seed: int = 0
+    facts: Facts = field(init=False)
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        settle(self, "candidates", _named("candidates", one_of, self.candidates, CANDIDATES))
+        settle(self, "encoder", self._usual_encoder())
+        dim = self._dim()
+        settle(self, "dim", dim)
+        if self.instructions is not None:
+            _named("instructions", whole, self.instructions)
+            if self.instructions > LARGEST_DIM:
+                raise FieldError("instructions", f"instructions must be at most {LARGEST_DIM}.")
+        settle(self, "facts", Facts(dim, self.instructions))
+        settle(self, "agent", self._checked_agent())
+        settle(self, "match", self.match or (Similar() if self.facts.language else Same()))
+        share = _named("second_share", real, self.second_share, at_least=0, at_most=1)
+        settle(self, "second_share", share)
+        settle(self, "seed", _named("seed", whole, self.seed, at_least=0))
+
+    def _usual_encoder(self) -> TextEncoderSpec | EncoderSpec | None:
+        wanted: type[Spec] | None = {TEXTS: TextEncoderSpec, IMAGES: EncoderSpec}.get(
+            self.candidates
+        )
+        if wanted is None:
+            if self.encoder is not None:
+                raise FieldError("encoder", "encoder is for texts and images, not for features.")
+            return None
+        if self.encoder is None:
+            return NGrams(dim=256) if self.candidates == TEXTS else Thumbnail()
+        if not isinstance(self.encoder, wanted):
+            raise FieldError(
+                "encoder", f"encoder must encode {self.candidates}, not {self.encoder!r}."
+            )
+        return self.encoder
+
+    def _dim(self) -> int:
+        if self.world is not None:
+            return self.world.facts.dim
+        given = self.dim if self.encoder is None else self.encoder.dim
+        if given is None:
+            raise FieldError("dim", "dim must say how many features a response has.")
+        dim: int = _named("dim", whole, given)
+        if dim > LARGEST_DIM:
+            raise FieldError("dim", f"dim must be at most {LARGEST_DIM}, not {dim}.")
+        return dim
+
+    def _checked_agent(self) -> ModelAgentSpec:
+        agent = self.agent or _usual_agent(self.facts)
+        if not isinstance(agent, ModelAgentSpec):
+            raise FieldError(
+                "agent", f"agent must be a model and an explorer, such as loril, not {agent!r}."
+            )
+        _refuse_huge(agent.to_data())
+        settled = agent.settled(self.facts)
+        return settled
+
+    def begin(self) -> ModelAgent:
+        """The agent before it is taught anything: the same one every time."""
+        assert self.agent is not None
+        return self.agent.begin(self.facts, Streams(self.seed).birth("agent"))
+
+    def try_out(self) -> None:
+        """Bring everything to life once, so that what cannot be is refused now."""
+        try:
+            self.begin()
+        except (TellbackError, MemoryError, ValueError) as error:
+            raise FieldError("agent", f"agent cannot be brought to life: {error}") from error
+
+    def to_data(self) -> Data:
+        """The definition as plain data."""
+        data: Data = {}
+        for name in SETTINGS:
+            value = getattr(self, name)
+            data[name] = value.to_data() if isinstance(value, Spec) else value
+        return data
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> Definition:
+        """The definition that ``to_data`` described, or part of it; errors name the field."""
+        values = dict(data)
+        for name, base in SPECS.items():
+            if values.get(name) is not None:
+                values[name] = _named(name, _spec, values[name], base)
+        return cls(**values)
+
+
+SETTINGS = (
+    "candidates",
+    "dim",
+    "instructions",
+    "agent",
+    "encoder",
+    "match",
+    "world",
+    "second_share",
+    "seed",
+)
+SPECS: dict[str, tuple[type[Spec], ...]] = {
+    "agent": (AgentSpec,),
+    "encoder": (TextEncoderSpec, EncoderSpec),
+    "match": (MatchSpec,),
+    "world": (WorldSpec,),
+}
+
+
+def _spec(name: str, data: Any, bases: tuple[type[Spec], ...]) -> Spec:
+    for base in bases[:-1]:
+        try:
+            return spec_from_data(base, data)
+        except LookupError:
+            continue
+    return spec_from_data(bases[-1], data)
+
+
+def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
+    """The checked value; an error says which field it was given for."""
+    try:
+        return check(name, *values, **limits)
+    except (TellbackError, TypeError, ValueError, OverflowError) as error:
+        raise FieldError(name, str(error)) from error
+
+
+def _usual_agent(facts: Facts) -> ModelAgentSpec:
+    return Greedy(model=Keywords()) if facts.language else LORIL(model=Ridge())
+
+
+def _refuse_huge(data: Mapping[str, Any]) -> None:
+    for name, value in data.items():
+        if isinstance(value, Mapping):
+            _refuse_huge(value)
+        elif isinstance(value, int) and value > LARGEST_SETTING:
+            raise FieldError(
+                "agent", f"{name} must be at most {LARGEST_SETTING:,} in a lesson, not {value:,}."
+            )

@@ -1,0 +1,47 @@
+"""Lessons whose tasks a simulated world asks: for trying the classroom out."""
+
+from __future__ import annotations
+
+from tellback.agents import Greedy
+from tellback.classroom.learning.content import Content, png_of
+from tellback.classroom.learning.definition import IMAGES, Definition
+from tellback.encoders.thumbnail import Thumbnail
+from tellback.errors import FieldError
+from tellback.models import Keywords
+from tellback.roles import Simulation, Task
+from tellback.streams import Streams
+from tellback.worlds import Paraphrases
+from tellback.worlds.images import Scene
+
+NAME = "Pictures"
+ID = "pictures"
+
+
+def demonstration(seed: int = 0) -> Definition:
+    """Five pictures a round, and sentences that ask for one of them."""
+    world = Paraphrases("canon", encoder=Thumbnail(cells=4))
+    return Definition(
+        candidates=IMAGES,
+        encoder=world.encoder,
+        agent=Greedy(model=Keywords()),
+        match=world.match,
+        world=world,
+        seed=seed,
+    )
+
+
+def begun(definition: Definition) -> Simulation | None:
+    """The world of a lesson, if it has one, brought to life: the same every time."""
+    if definition.world is None:
+        return None
+    simulation = definition.world.begin(Streams(definition.seed).birth("world"))
+    task = simulation.world.task(1, (), Streams(definition.seed).stream("world").at(1))
+    if not isinstance(task.context, Scene):
+        raise FieldError("world", "world must be one that shows pictures.")
+    return simulation
+
+
+def content_of(task: Task) -> Content:
+    """What a task of such a world shows."""
+    scene: Scene = task.context
+    return Content(images=[png_of(picture) for picture in scene.pictures()])

@@ -1,0 +1,102 @@
+"""Requests that are never taught, to see what the agent would do."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from tellback.agents.agent import ModelAgent
+from tellback.arrays import Indices
+from tellback.classroom.learning.definition import Definition
+from tellback.roles import Simulation, Task, Truth
+from tellback.streams import Streams
+
+REQUESTS = 100
+"""Held-out requests of a demonstration."""
+
+LATEST = 40
+"""Requests of other lessons: the latest that were asked."""
+
+
+class Flip(NamedTuple):
+    """A request whose answer has changed; ``right`` is None where nobody knows."""
+
+    task: Task
+    before: int
+    after: int
+    was_right: bool | None
+    is_right: bool | None
+
+
+class Exam:
+    """What the agent would do for some requests, without exploring.
+
+    Parameters
+    ----------
+    tasks : iterable of Task
+        The requests.
+    truth : Truth, optional
+        The referee of a demonstration.
+    """
+
+    def __init__(self, tasks: Iterable[Task], truth: Truth | None = None) -> None:
+        self.tasks = deque(tasks, maxlen=None if truth else LATEST)
+        self._truth = truth
+
+    @property
+    def judged(self) -> bool:
+        """Whether anybody knows which answers are right."""
+        return self._truth is not None
+
+    def add(self, task: Task) -> None:
+        """Take in a request that was asked, where none are held out."""
+        if self._truth is None:
+            self.tasks.append(task)
+
+    def answers(self, agent: ModelAgent) -> Indices:
+        """The response with the highest estimate for each request."""
+        return np.array(
+            [
+                int(np.argmax(agent.model.estimates(task.instruction, task.responses)))
+                for task in self.tasks
+            ],
+            dtype=np.intp,
+        )
+
+    def right(self, answers: Indices) -> list[bool] | None:
+        """Which answers are as good as any could be; None where nobody knows."""
+        if self._truth is None:
+            return None
+        return [self._is_right(task, int(y)) for task, y in zip(self.tasks, answers, strict=True)]
+
+    def _is_right(self, task: Task, response: int) -> bool:
+        assert self._truth is not None
+        return self._truth.reward(task, response) >= self._truth.best(task)
+
+    def flips(self, before: Indices, after: Indices) -> list[Flip]:
+        """The requests whose answer has changed."""
+        judge = self._is_right if self._truth is not None else None
+        return [
+            Flip(
+                task,
+                int(was),
+                int(now),
+                judge(task, int(was)) if judge else None,
+                judge(task, int(now)) if judge else None,
+            )
+            for task, was, now in zip(self.tasks, before, after, strict=True)
+            if was != now
+        ]
+
+
+def exam_of(definition: Definition, simulation: Simulation | None) -> Exam:
+    """The exam of a lesson: held-out requests where a world asks, else what was asked lately."""
+    if simulation is None:
+        return Exam([])
+    stream = Streams(definition.seed).stream("exam")
+    world = simulation.world
+    tasks = [world.task(t, (), stream.at(t)) for t in range(1, REQUESTS + 1)]
+    return Exam(tasks, simulation.truth)

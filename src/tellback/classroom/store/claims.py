@@ -1,0 +1,70 @@
+"""Leases on responses: no two teachers get the same one."""
+
+from __future__ import annotations
+
+import time
+
+from sqlalchemy import Connection, or_, select, update
+
+from tellback.classroom.store.rounds import COLUMNS, Round, Status, round_of
+from tellback.classroom.store.tables import rounds
+
+
+def claim_round(connection: Connection, lesson: str, account: str, until: float) -> Round | None:
+    """Give an open response to a teacher until some time; None if there is none.
+
+    One statement finds and takes it, so no two teachers get the same one. Whoever holds a
+    response gets that one again. Then come those that want a second description, then those that
+    nobody has described, and last those that somebody else has skipped.
+    """
+    now = time.time()
+    free = or_(
+        rounds.c.claimed_by.is_(None), rounds.c.claimed_until < now, rounds.c.claimed_by == account
+    )
+    here = rounds.c.lesson == lesson
+    is_open = rounds.c.status == Status.OPEN.value
+    kinds = [
+        (is_open, rounds.c.claimed_by == account, rounds.c.claimed_until >= now),
+        (
+            rounds.c.wants_second.is_(True),
+            rounds.c.second.is_(None),
+            rounds.c.status == Status.DESCRIBED.value,
+            rounds.c.describer != account,
+            free,
+        ),
+        (is_open, free),
+        (
+            rounds.c.status == Status.SKIPPED.value,
+            rounds.c.describer != account,
+            free,
+        ),
+    ]
+    for conditions in kinds:
+        which = (
+            select(rounds.c.number)
+            .where(here, *conditions)
+            .order_by(rounds.c.number)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+        )
+        taken = connection.execute(
+            update(rounds)
+            .where(here, rounds.c.number == which.scalar_subquery(), *conditions)
+            .values(claimed_by=account, claimed_until=until)
+            .returning(*COLUMNS)
+        ).one_or_none()
+        if taken is not None:
+            return round_of(taken)
+    return None
+
+
+def prolong_claim(
+    connection: Connection, lesson: str, number: int, account: str, until: float
+) -> bool:
+    """Keep a response for a teacher who is still at it; False if somebody else has it."""
+    done = connection.execute(
+        update(rounds)
+        .where(rounds.c.lesson == lesson, rounds.c.number == number, rounds.c.claimed_by == account)
+        .values(claimed_until=until)
+    )
+    return bool(done.rowcount)

@@ -1,0 +1,224 @@
+"""Descriptions: given, given again, withdrawn, or never."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sqlalchemy import select
+
+from tellback.classroom.store.log import Kind, LessonLog
+from tellback.classroom.store.rounds import (
+    Round,
+    Status,
+    change_round,
+    event_data,
+    find_asked,
+    find_round,
+)
+from tellback.classroom.store.tables import events
+from tellback.errors import TellbackError
+from tellback.roles import Instruction
+from tellback.specs import Data
+
+OUTCOMES = {
+    Status.SKIPPED: Kind.SKIPPED,
+    Status.CANNOT_TELL: Kind.CANNOT_TELL,
+    Status.FLAGGED: Kind.FLAGGED,
+}
+"""How a round can end without a description."""
+
+Matching = Callable[[Instruction, Instruction], bool]
+"""Whether what was told (second) is what was asked for (first)."""
+
+
+class RefusedError(TellbackError):
+    """A change that does not fit with where a round stands; ``code`` says why in a word."""
+
+    def __init__(self, code: str, says: str) -> None:
+        super().__init__(says)
+        self.code = code
+
+
+class Given(NamedTuple):
+    """What became of a description that was given."""
+
+    seq: int
+    new: bool
+    saw_request: bool
+    matched: bool
+    second: bool
+    agrees: bool | None
+
+
+def describe(
+    log: LessonLog,
+    number: int,
+    account: str,
+    description: Instruction,
+    match: Matching,
+    *,
+    anyones: bool = False,
+    saw_request: bool = False,
+) -> Given:
+    """Keep what somebody said of a response.
+
+    Said twice, it is kept once. Said otherwise by the same person, who has been shown the request
+    since, the later one stands and is marked: it teaches, but is no sample of the reward.
+
+    Parameters
+    ----------
+    log : LessonLog
+        The lesson's.
+    number : int
+        The round.
+    account : str
+        Who says it.
+    description : Instruction
+        x'.
+    match : callable
+        Whether a description (second) is what was asked for (first).
+    anyones : bool
+        Whether they may describe responses that they have not claimed.
+    saw_request : bool
+        Whether they knew what was asked for.
+    """
+    round = find_round(log.connection, log.lesson, number)
+    if (
+        round.describer is not None
+        and round.describer != account
+        and _may_add_second(round, account)
+    ):
+        return _second(log, round, account, description, match, saw_request)
+    _refuse_others(round, account, anyones)
+    asked = find_asked(log.connection, log.lesson, round)
+    matched = bool(match(asked.instruction, description))
+    if round.described is not None:
+        before = event_data(log.connection, log.lesson, round.described)
+        if before["description"] == description:
+            return Given(round.described, False, before["saw_request"], matched, False, None)
+    saw = saw_request or _has_described(log, number, account)
+    data: Data = {"description": description, "saw_request": saw, "matched": matched}
+    seq = log.append(Kind.DESCRIBED, data, round=number, account=account)
+    change_round(
+        log,
+        number,
+        status=Status.DESCRIBED.value,
+        described=seq,
+        describer=account,
+        claimed_by=None,
+        claimed_until=None,
+        matched=None if saw else matched,
+    )
+    return Given(seq, True, saw, matched, False, None)
+
+
+def _may_add_second(round: Round, account: str) -> bool:
+    return (
+        round.wants_second
+        and round.status is Status.DESCRIBED
+        and (round.claimed_by == account if round.second is None else True)
+    )
+
+
+def _second(
+    log: LessonLog,
+    round: Round,
+    account: str,
+    description: Instruction,
+    match: Matching,
+    saw_request: bool,
+) -> Given:
+    assert round.described is not None
+    first = event_data(log.connection, log.lesson, round.described)["description"]
+    asked = find_asked(log.connection, log.lesson, round)
+    matched = bool(match(asked.instruction, description))
+    agrees = bool(match(first, description))
+    if round.second is not None:
+        given = log.connection.execute(
+            select(events.c.account, events.c.data).where(
+                events.c.lesson == log.lesson, events.c.seq == round.second
+            )
+        ).one()
+        if given.account != account or json.loads(given.data).get("description") != description:
+            raise RefusedError("described", f"Round {round.number} has been described twice.")
+        return Given(round.second, False, saw_request, matched, True, agrees)
+    data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
+    seq = log.append(Kind.SECOND, data, round=round.number, account=account)
+    change_round(log, round.number, second=seq, claimed_by=None, claimed_until=None)
+    return Given(seq, True, saw_request, matched, True, agrees)
+
+
+def _refuse_others(round: Round, account: str, anyones: bool) -> None:
+    """Refuse what is another's to describe."""
+    if round.status is Status.DESCRIBED and round.describer != account:
+        raise RefusedError("described", f"Round {round.number} was described by somebody else.")
+    if round.claimed_by is not None and round.claimed_by != account:
+        if (round.claimed_until or 0) >= time.time() or not anyones:
+            raise RefusedError("claimed", f"Round {round.number} is with somebody else now.")
+    elif round.claimed_by is None and round.describer != account and not anyones:
+        raise RefusedError("not_claimed", f"Round {round.number} was not given to you to describe.")
+
+
+def _has_described(log: LessonLog, number: int, account: str) -> bool:
+    """Whether somebody has described a round before, and so was shown what was asked for."""
+    query = select(events.c.seq).where(
+        events.c.lesson == log.lesson,
+        events.c.round == number,
+        events.c.account == account,
+        events.c.kind == Kind.DESCRIBED.value,
+    )
+    return log.connection.execute(query.limit(1)).first() is not None
+
+
+def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones: bool) -> bool:
+    """Take back a description, or a skip; the round is open again and theirs. False if it is."""
+    round = find_round(log.connection, log.lesson, number)
+    if round.status is Status.OPEN:
+        return False
+    if round.describer != account and not anyones:
+        raise RefusedError("not_yours", f"Round {number} was described by somebody else.")
+    if round.second is not None:
+        raise RefusedError(
+            "described", f"Round {number} has a second description, which compares with the first."
+        )
+    log.append(Kind.WITHDRAWN, {"was": round.status.value}, round=number, account=account)
+    change_round(
+        log,
+        number,
+        status=Status.OPEN.value,
+        described=None,
+        describer=None,
+        matched=None,
+        claimed_by=account,
+        claimed_until=until,
+    )
+    return True
+
+
+def end_without(
+    log: LessonLog, number: int, account: str, outcome: Status, note: str, *, anyones: bool
+) -> bool:
+    """Close a round without a description; False if it was closed so before."""
+    round = find_round(log.connection, log.lesson, number)
+    if round.status is Status.DESCRIBED:
+        if _may_add_second(round, account) and round.second is None:
+            change_round(log, number, wants_second=False, claimed_by=None, claimed_until=None)
+            return True
+        raise RefusedError("described", f"Round {number} has been described.")
+    _refuse_others(round, account, anyones)
+    if round.status is outcome:
+        return False
+    data: Data = {"note": note} if note else {}
+    log.append(OUTCOMES[outcome], data, round=number, account=account)
+    change_round(
+        log,
+        number,
+        status=outcome.value,
+        describer=account,
+        claimed_by=None,
+        claimed_until=None,
+    )
+    return True

@@ -1,0 +1,51 @@
+"""Lessons: what is taught, and who learns."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from typing import NamedTuple
+
+from sqlalchemy import Connection, insert, select
+
+from tellback.classroom.store.tables import lessons
+from tellback.errors import UnknownNameError
+from tellback.specs import Data
+
+
+class Lesson(NamedTuple):
+    """A lesson as it is kept."""
+
+    id: str
+    name: str
+    definition: Data
+    created: float
+    events: int
+    rounds: int
+
+
+def create_lesson(
+    connection: Connection, name: str, definition: Data, id: str | None = None
+) -> Lesson:
+    """Keep a new lesson."""
+    lesson = Lesson(id or secrets.token_hex(8), name, definition, time.time(), 0, 0)
+    values = lesson._asdict() | {"definition": json.dumps(definition, allow_nan=False)}
+    connection.execute(insert(lessons), values)
+    return lesson
+
+
+def find_lesson(connection: Connection, id: str) -> Lesson:
+    """A lesson by its id, or an error."""
+    row = connection.execute(select(lessons).where(lessons.c.id == id)).one_or_none()
+    if row is None:
+        raise UnknownNameError(f"There is no lesson {id!r}.")
+    return Lesson(**(dict(row._mapping) | {"definition": json.loads(row.definition)}))
+
+
+def all_lessons(connection: Connection) -> list[Lesson]:
+    """Every lesson, the newest first."""
+    rows = connection.execute(select(lessons).order_by(lessons.c.created.desc()))
+    return [
+        Lesson(**(dict(row._mapping) | {"definition": json.loads(row.definition)})) for row in rows
+    ]

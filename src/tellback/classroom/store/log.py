@@ -1,0 +1,171 @@
+"""The log of a lesson: what happened, in order, and never changed."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Row, insert, select, update
+
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.tables import events, lessons
+from tellback.errors import UnknownNameError
+from tellback.specs import Data
+
+
+class Kind(StrEnum):
+    """What can happen in a lesson."""
+
+    ASKED = "asked"
+    DESCRIBED = "described"
+    WITHDRAWN = "withdrawn"
+    SKIPPED = "skipped"
+    CANNOT_TELL = "cannot_tell"
+    FLAGGED = "flagged"
+    SECOND = "second"
+    CHECKED = "checked"
+    ROLLED_BACK = "rolled_back"
+    REDACTED = "redacted"
+
+
+TOMBSTONE: Data = {"redacted": True}
+"""What is left of an event whose author's data was deleted."""
+
+STANDING_CHANGES = (Kind.DESCRIBED, Kind.WITHDRAWN, Kind.ROLLED_BACK, Kind.REDACTED)
+"""The kinds after which other descriptions may stand than before."""
+
+
+class Event(NamedTuple):
+    """Something that happened."""
+
+    seq: int
+    kind: Kind
+    round: int | None
+    account: str | None
+    at: float
+    data: Data
+
+    @property
+    def redacted(self) -> bool:
+        """Whether only a tombstone is left."""
+        return bool(self.data.get("redacted"))
+
+
+class LessonLog:
+    """The log of a lesson that is being written to, while nobody else can.
+
+    Attributes
+    ----------
+    connection : Connection
+        The transaction.
+    lesson : str
+        Its id.
+    latest : int
+        The number of the latest event.
+    rounds : int
+        The number of the latest round.
+    """
+
+    def __init__(self, connection: Connection, lesson: str, latest: int, rounds: int) -> None:
+        self.connection = connection
+        self.lesson = lesson
+        self.latest = latest
+        self.rounds = rounds
+
+    def append(
+        self, kind: Kind, data: Data, *, round: int | None = None, account: str | None = None
+    ) -> int:
+        """Add an event; its number."""
+        self.latest += 1
+        values = {
+            "lesson": self.lesson,
+            "seq": self.latest,
+            "kind": kind.value,
+            "round": round,
+            "account": account,
+            "at": time.time(),
+            "data": json.dumps(data, allow_nan=False),
+        }
+        self.connection.execute(insert(events), values)
+        return self.latest
+
+    def next_round(self) -> int:
+        """The number of a new round."""
+        self.rounds += 1
+        return self.rounds
+
+
+@contextmanager
+def writing(database: Database, lesson: str) -> Iterator[LessonLog]:
+    """Write to the log of a lesson, alone: events are numbered as they become visible."""
+    with database.write() as connection:
+        row = connection.execute(
+            select(lessons.c.events, lessons.c.rounds)
+            .where(lessons.c.id == lesson)
+            .with_for_update()
+        ).one_or_none()
+        if row is None:
+            raise UnknownNameError(f"There is no lesson {lesson!r}.")
+        log = LessonLog(connection, lesson, *row)
+        yield log
+        if (log.latest, log.rounds) != tuple(row):
+            connection.execute(
+                update(lessons)
+                .where(lessons.c.id == lesson)
+                .values(events=log.latest, rounds=log.rounds)
+            )
+
+
+def read_events(
+    connection: Connection,
+    lesson: str,
+    *,
+    after: int = 0,
+    upto: int | None = None,
+    kinds: Iterable[Kind] | None = None,
+    round: int | None = None,
+) -> Iterator[Event]:
+    """Events of a lesson in their order."""
+    query = select(events).where(events.c.lesson == lesson, events.c.seq > after)
+    if upto is not None:
+        query = query.where(events.c.seq <= upto)
+    if kinds is not None:
+        query = query.where(events.c.kind.in_([kind.value for kind in kinds]))
+    if round is not None:
+        query = query.where(events.c.round == round)
+    query = query.order_by(events.c.seq)
+    for row in connection.execute(query.execution_options(yield_per=500)):
+        yield event_of(row)
+
+
+def event_of(row: Row[Any]) -> Event:
+    """An event from its row."""
+    return Event(row.seq, Kind(row.kind), row.round, row.account, row.at, json.loads(row.data))
+
+
+def standing(happened: Iterable[Event]) -> dict[int, int]:
+    """Which descriptions stand after these events: by round, in the order they were given.
+
+    A round has one description that stands: its latest, unless that was withdrawn, redacted
+    or rolled back. The agent is what these teach in this order, and nothing else.
+
+    Parameters
+    ----------
+    happened : iterable of Event
+        All events of a lesson from its beginning, at least those that change what stands.
+    """
+    seen: list[Event] = []
+    stands: dict[int, int] = {}
+    for event in happened:
+        seen.append(event)
+        if event.kind is Kind.ROLLED_BACK and not event.redacted:
+            stands = standing(one for one in seen if one.seq <= event.data["to"])
+        elif event.round is not None and event.kind in (Kind.DESCRIBED, Kind.WITHDRAWN):
+            stands.pop(event.round, None)
+            if event.kind is Kind.DESCRIBED and not event.redacted:
+                stands[event.round] = event.seq
+    return stands

@@ -1,0 +1,173 @@
+"""Rounds: where each of them stands.
+
+Every change is an event of the log and, in the same transaction, a change of the table
+``rounds``, which can be made again from the log.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection, Select, func, select, update
+
+from tellback.classroom.store.log import LessonLog
+from tellback.classroom.store.tables import events, rounds, tasks
+from tellback.errors import UnknownNameError
+from tellback.roles import Choice, Instruction
+from tellback.specs import Data
+
+
+class Status(StrEnum):
+    """Where a round stands."""
+
+    OPEN = "open"
+    DESCRIBED = "described"
+    SKIPPED = "skipped"
+    CANNOT_TELL = "cannot_tell"
+    FLAGGED = "flagged"
+    ROLLED_BACK = "rolled_back"
+
+
+class Asked(NamedTuple):
+    """What was asked in a round and what the agent did, as its event tells it."""
+
+    instruction: Instruction
+    choice: Choice
+    version: int
+
+
+class Round(NamedTuple):
+    """Where a round stands."""
+
+    number: int
+    status: Status
+    asked: int
+    described: int | None
+    describer: str | None
+    second: int | None
+    wants_second: bool
+    claimed_by: str | None
+    claimed_until: float | None
+    matched: bool | None
+
+
+def asked_from(data: Mapping[str, Any]) -> Asked:
+    """What an event says was asked."""
+    given = {
+        name: float("nan") if data[name] is None else data[name]
+        for name in ("estimate", "bonus", "width", "highest")
+    }
+    features = np.array(data["features"], dtype=np.float64)
+    choice = Choice(data["response"], features, propensity=data["propensity"], **given)
+    return Asked(data["instruction"], choice, data["version"])
+
+
+COLUMNS = [rounds.c[name] for name in Round._fields]
+
+
+def find_round(connection: Connection, lesson: str, number: int) -> Round:
+    """A round, or an error."""
+    row = connection.execute(
+        select(*COLUMNS).where(rounds.c.lesson == lesson, rounds.c.number == number)
+    ).one_or_none()
+    if row is None:
+        raise UnknownNameError(f"There is no round {number} in this lesson.")
+    return round_of(row)
+
+
+def round_of(row: Any) -> Round:
+    """A round from its row."""
+    return Round(*row)._replace(status=Status(row.status))
+
+
+def find_asked(connection: Connection, lesson: str, round: Round) -> Asked:
+    """What was asked in a round."""
+    return asked_from(event_data(connection, lesson, round.asked))
+
+
+def event_data(connection: Connection, lesson: str, seq: int) -> Data:
+    """What an event says."""
+    query = select(events.c.data).where(events.c.lesson == lesson, events.c.seq == seq)
+    data: Data = json.loads(connection.execute(query).scalar_one())
+    return data
+
+
+def find_task(connection: Connection, lesson: str, number: int) -> tuple[bytes, bytes]:
+    """The features and the content of a round."""
+    row = connection.execute(
+        select(tasks.c.features, tasks.c.content).where(
+            tasks.c.lesson == lesson, tasks.c.round == number
+        )
+    ).one_or_none()
+    if row is None:
+        raise UnknownNameError(f"There is no round {number} in this lesson.")
+    return bytes(row.features), bytes(row.content)
+
+
+def change_round(log: LessonLog, number: int, **values: Any) -> None:
+    """Change the table of rounds to what the log says now."""
+    log.connection.execute(
+        update(rounds)
+        .where(rounds.c.lesson == log.lesson, rounds.c.number == number)
+        .values(**values)
+    )
+
+
+def standing_query(lesson: str, after: int = 0) -> Select[Any]:
+    """The descriptions that stand, in their order, with what was asked."""
+    asked = events.alias("asked")
+    return (
+        select(
+            rounds.c.number,
+            rounds.c.described,
+            events.c.data.label("described_data"),
+            asked.c.data.label("asked_data"),
+        )
+        .join(
+            events,
+            (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described),
+        )
+        .join(asked, (asked.c.lesson == rounds.c.lesson) & (asked.c.seq == rounds.c.asked))
+        .where(rounds.c.lesson == lesson, rounds.c.described > after)
+        .order_by(rounds.c.described)
+    )
+
+
+def standing_rounds(connection: Connection, lesson: str) -> dict[int, int]:
+    """Which description stands of each round, in the order they were given."""
+    query = (
+        select(rounds.c.number, rounds.c.described)
+        .where(rounds.c.lesson == lesson, rounds.c.described.is_not(None))
+        .order_by(rounds.c.described)
+    )
+    return {row.number: row.described for row in connection.execute(query)}
+
+
+def latest_tasks(
+    connection: Connection, lesson: str, count: int
+) -> list[tuple[Instruction, bytes]]:
+    """The latest requests and the features of their responses, the oldest first."""
+    query = (
+        select(events.c.data, tasks.c.features)
+        .join(rounds, (rounds.c.lesson == tasks.c.lesson) & (rounds.c.number == tasks.c.round))
+        .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.asked))
+        .where(tasks.c.lesson == lesson)
+        .order_by(tasks.c.round.desc())
+        .limit(count)
+    )
+    rows = list(connection.execute(query))
+    return [(json.loads(row.data)["instruction"], bytes(row.features)) for row in reversed(rows)]
+
+
+def counts_by_status(connection: Connection, lesson: str) -> dict[str, int]:
+    """How many rounds there are of each status."""
+    query = (
+        select(rounds.c.status, func.count())
+        .where(rounds.c.lesson == lesson)
+        .group_by(rounds.c.status)
+    )
+    return {row[0]: row[1] for row in connection.execute(query)}
