@@ -1,0 +1,1 @@
+"""The classroom: people teach agents in a browser, as a service."""
