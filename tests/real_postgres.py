@@ -20,8 +20,12 @@ max_connections = 200
 fsync = on
 synchronous_commit = on
 full_page_writes = on
+{sync}
 """
 """Durable, as in earnest: the tests crash this server and count what is left. No network."""
+
+SYNC = "recovery_init_sync_method = syncfs" if sys.platform == "linux" else ""
+"""After a crash, sync the disk at once and not each of a thousand files: as durable, and quicker."""
 
 REAPER = """
 read -r nothing
@@ -97,7 +101,7 @@ class Postgres:
                 "postgres",
             )
             with (self._data / "postgresql.conf").open("a") as settings:
-                settings.write(OPTIONS.format(folder=self._folder))
+                settings.write(OPTIONS.format(folder=self._folder, sync=SYNC))
             self.start()
         except BaseException:
             self.stop()
