@@ -25,7 +25,7 @@ full_page_writes = on
 """Durable, as in earnest: the tests crash this server and count what is left. No network."""
 
 SYNC = "recovery_init_sync_method = syncfs" if sys.platform == "linux" else ""
-"""After a crash, sync the disk at once and not each of a thousand files: as durable, and quicker."""
+"""After a crash, sync the disk at once, not each of a thousand files: as durable, and quicker."""
 
 REAPER = """
 read -r nothing
