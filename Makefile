@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: paper league test slow lint docs bench clean
+.PHONY: paper league test slow lint docs bench browser clean
 
 paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it was stopped
 	$(BIN)/tellback paper
@@ -11,10 +11,10 @@ paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it 
 league: .venv/vision  ## every agent in every world; shares its runs with paper
 	$(BIN)/tellback league
 
-test: lint  ## linters, types, layers, documentation and all tests
+test: lint browser  ## linters, types, layers, documentation and all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not slow'
 
-slow: .venv/test  ## the tests that would take the others beyond ten minutes
+slow: .venv/test browser  ## the tests that would take the others beyond ten minutes
 	$(BIN)/python -m pytest -m slow
 
 lint: .venv/test  ## style, types and the layers of the architecture
@@ -28,6 +28,17 @@ docs: .venv/test  ## the documentation, as a site in site/
 
 bench: .venv/test  ## speed, as ratios measured side by side
 	$(BIN)/python -m benchmarks
+
+browser:  ## the tests' Chromium: TELLBACK_CHROMIUM, or one on the path, or else Debian's is installed
+	@for name in $${TELLBACK_CHROMIUM:-chromium chromium-browser google-chrome}; do \
+	  command -v "$$name" >/dev/null && exit 0; \
+	done; \
+	if [ -z "$$TELLBACK_CHROMIUM" ] && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium && exit 0; \
+	fi; \
+	printf '\n*** NO BROWSER FOUND ***\nThe tests that need one will be skipped (and fail with %s).\n%s\n\n' \
+	  TELLBACK_SKIP_NOTHING=1 'Install Chromium, or name one in TELLBACK_CHROMIUM.' >&2
 
 clean:
 	rm -rf .venv site src/tellback/__pycache__
@@ -47,5 +58,5 @@ clean:
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[torch,vision,ray,pandas,language,test,docs]'
+	$(PIP) -e '.[torch,vision,ray,pandas,language,classroom,postgres,test,docs]'
 	@touch $@

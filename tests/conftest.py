@@ -1,10 +1,11 @@
-"""The order of the tests."""
+"""The order of the tests, and the real parts that some need."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from real_parts import *  # noqa: F403  (fixtures and hooks, found by their names)
 
 LONGEST_FIRST = (
     "test_paper_images",
