@@ -1,0 +1,88 @@
+"""The classroom of this process: its settings, its database, and the lessons it has open."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+
+from sqlalchemy.exc import IntegrityError
+
+from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.demonstration import ID, NAME, demonstration
+from tellback.classroom.learning.learner import Claim, Learner
+from tellback.classroom.settings import Settings
+from tellback.classroom.store.database import Database, opened
+from tellback.classroom.store.lessons import Lesson, create_lesson, find_lesson
+from tellback.errors import UnknownNameError
+
+MOST_OPEN = 64
+"""Lessons whose agents are kept in memory; the one not used for longest goes first."""
+
+
+class Classroom:
+    """A service that teaches, without the web.
+
+    Parameters
+    ----------
+    settings : Settings
+        How it is run.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.database: Database = opened(settings.database)
+        self._learners: OrderedDict[str, Learner] = OrderedDict()
+        self._lock = threading.Lock()
+        self._opening: dict[str, threading.Lock] = {}
+
+    def create(self, name: str, definition: Definition, id: str | None = None) -> Lesson:
+        """A new lesson."""
+        definition.try_out()
+        with self.database.write() as connection:
+            return create_lesson(connection, name, definition.to_data(), id)
+
+    def demonstrate(self) -> str:
+        """The id of the demonstration, which is made if it is not there."""
+        try:
+            with self.database.read() as connection:
+                return find_lesson(connection, ID).id
+        except UnknownNameError:
+            pass
+        try:
+            return self.create(NAME, demonstration(), ID).id
+        except IntegrityError:  # another process was quicker
+            return ID
+
+    def learner(self, lesson: str) -> Learner:
+        """The agent of a lesson in this process; an error if there is no such lesson."""
+        with self._lock:
+            if lesson in self._learners:
+                self._learners.move_to_end(lesson)
+                return self._learners[lesson]
+            opening = self._opening.setdefault(lesson, threading.Lock())
+        with opening:  # folding a long log takes a while: other lessons need not wait
+            with self._lock:
+                if lesson in self._learners:
+                    return self._learners[lesson]
+            with self.database.read() as connection:
+                found = find_lesson(connection, lesson)
+            learner = Learner(self.database, found)
+            with self._lock:
+                self._learners[lesson] = learner
+                while len(self._learners) > MOST_OPEN:
+                    self._learners.popitem(last=False)
+            return learner
+
+    def forget(self, lesson: str) -> None:
+        """Let go of an agent: the next who asks gets one that was folded anew."""
+        with self._lock:
+            self._learners.pop(lesson, None)
+
+    def claim_for(self, account: str) -> Claim:
+        """A lease from now on."""
+        return account, time.time() + self.settings.lease_seconds
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.database.close()
