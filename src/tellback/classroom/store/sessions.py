@@ -30,6 +30,7 @@ def begin(database: Database, account: str) -> tuple[str, str]:
     """A new session: its secret, and what its pages send along with each change."""
     secret, now = new_secret(), time.time()
     with database.write() as connection:
+        _remove_expired(connection)
         connection.execute(
             insert(sessions).values(
                 digest=digest(secret), account=account, begun=now, expires=now + IDLE_SECONDS
@@ -82,8 +83,10 @@ def end_all(connection: Connection, account: str) -> None:
 
 
 def remove_expired(database: Database) -> int:
-    """Remove what nobody can use any more, and say how many."""
+    """Remove what nobody can use any more, and say how many; each new session does so too."""
     with database.write() as connection:
-        return connection.execute(
-            delete(sessions).where(sessions.c.expires <= time.time())
-        ).rowcount
+        return _remove_expired(connection)
+
+
+def _remove_expired(connection: Connection) -> int:
+    return connection.execute(delete(sessions).where(sessions.c.expires <= time.time())).rowcount
