@@ -112,17 +112,22 @@ def change(
         values["disabled"] = disabled
     if password is not None:
         values["password"] = passwords.hashed(password)
+    this = accounts.c.id == identity
     with database.write() as connection:
+        before = connection.execute(select(accounts).where(this).with_for_update()).first()
+        if before is None:
+            return None
         if disabled or (role is not None and role != ADMIN):
             _demand_another_admin(connection, identity)
         if values:
-            connection.execute(update(accounts).where(accounts.c.id == identity).values(**values))
-        if disabled or password is not None:
+            connection.execute(update(accounts).where(this).values(**values))
+        # Also when it is opened again: something may have begun while it was being shut.
+        shut = disabled or (disabled is False and before.disabled)
+        if shut or password is not None:
             sessions.end_all(connection, identity)
-        if disabled:
+        if shut:
             tokens.revoke_all(connection, identity)
-        row = connection.execute(select(*_SHOWN).where(accounts.c.id == identity)).first()
-    return Account(*row) if row else None
+        return Account(*connection.execute(select(*_SHOWN).where(this)).one())
 
 
 def enabled_admins(database: Database) -> int:

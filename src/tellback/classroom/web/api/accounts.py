@@ -183,11 +183,11 @@ def me(caller: AsTeacher, request: Request) -> Me:
     )
 
 
-@router.put("/me/password", status_code=204, responses=refusals(401, 403, 409, 422))
+@router.put("/me/password", responses=refusals(401, 403, 409, 422))
 def change_password(
     body: PasswordChange, caller: AsTeacher, request: Request, response: Response
-) -> None:
-    """Change your own password: ends all your sessions but for this one, which is renewed."""
+) -> Me:
+    """Change your own password: all your sessions end, and this one is begun anew."""
     _demand_accounts(request)
     _attempts(request).demand(caller.name, address_of(request.scope))
     database = _database(request)
@@ -195,8 +195,10 @@ def change_password(
         raise Problem(403, "wrong", "The current password is wrong.", "current")
     accounts.change(database, caller.account, password=body.new)
     known_of(request).forget(caller.account)
+    csrf = None
     if session_of(request) is not None:
-        _begin_session(request, response, caller.account)
+        csrf = _begin_session(request, response, caller.account)
+    return Me(account=caller.account, name=caller.name, role=caller.role, csrf=csrf)
 
 
 @router.get("/accounts", responses=refusals(401, 403))
