@@ -1,4 +1,4 @@
-"""Where things are kept that can be made again."""
+"""Where things are kept: those that can be made again, and those that cannot."""
 
 from __future__ import annotations
 
@@ -9,4 +9,10 @@ from pathlib import Path
 def user_cache() -> Path:
     """The user's cache folder for tellback; ``XDG_CACHE_HOME`` moves it."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "tellback"
+
+
+def user_data() -> Path:
+    """The user's data folder for tellback; ``XDG_DATA_HOME`` moves it."""
+    base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(base) / "tellback"

@@ -134,8 +134,10 @@ sessions = Table(
     metadata,
     Column("digest", String(64), primary_key=True),
     Column("account", ID, ForeignKey("accounts.id"), nullable=False),
-    Column("csrf", String(64), nullable=False),
+    Column("begun", Float, nullable=False),
     Column("expires", Float, nullable=False),
+    Index(None, "account"),
+    Index(None, "expires"),
 )
 
 tokens = Table(
@@ -148,6 +150,7 @@ tokens = Table(
     Column("created", Float, nullable=False),
     Column("expires", Float),
     Column("revoked", Boolean, nullable=False),
+    Index(None, "account"),
 )
 
 answers = Table(  # to requests that came with an idempotency key

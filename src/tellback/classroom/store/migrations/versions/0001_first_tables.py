@@ -143,11 +143,15 @@ def upgrade() -> None:
         "sessions",
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("account", sa.String(length=40), nullable=False),
-        sa.Column("csrf", sa.String(length=64), nullable=False),
+        sa.Column("begun", sa.Float(), nullable=False),
         sa.Column("expires", sa.Float(), nullable=False),
         sa.ForeignKeyConstraint(["account"], ["accounts.id"], name=op.f("fk_sessions_account")),
         sa.PrimaryKeyConstraint("digest", name=op.f("pk_sessions")),
     )
+    with op.batch_alter_table("sessions", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_sessions_account"), ["account"], unique=False)
+        batch_op.create_index(batch_op.f("ix_sessions_expires"), ["expires"], unique=False)
+
     op.create_table(
         "tasks",
         sa.Column("lesson", sa.String(length=40), nullable=False),
@@ -170,6 +174,9 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("digest", name=op.f("pk_tokens")),
         sa.UniqueConstraint("id", name=op.f("uq_tokens_id")),
     )
+    with op.batch_alter_table("tokens", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_tokens_account"), ["account"], unique=False)
+
     op.create_table(
         "deliveries",
         sa.Column("hook", sa.String(length=40), nullable=False),

@@ -1,0 +1,148 @@
+"""Accounts: who may sign in, and as what."""
+
+from __future__ import annotations
+
+import time
+import unicodedata
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from tellback.classroom.store import passwords, sessions, tokens
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.names import settled_name
+from tellback.classroom.store.secrets import new_id
+from tellback.classroom.store.tables import accounts
+from tellback.errors import TellbackError, UnknownNameError
+
+ADMIN = "admin"
+
+
+class NameTakenError(TellbackError):
+    """There is an account of that name."""
+
+
+class LastAdminError(TellbackError):
+    """Nobody would be left who can manage the accounts."""
+
+
+class Account(NamedTuple):
+    """An account; its password is not among what is shown."""
+
+    id: str
+    name: str
+    role: str
+    disabled: bool
+    created: float
+
+
+_SHOWN = [accounts.c[name] for name in Account._fields]
+
+
+def add(database: Database, name: str, role: str, password: str | None) -> Account:
+    """Make an account; without a password it can only use tokens."""
+    name = settled_name(name)
+    kept = passwords.hashed(password) if password is not None else None
+    account = Account(new_id(), name, role, False, time.time())
+    try:
+        with database.write() as connection:
+            connection.execute(insert(accounts).values(**account._asdict(), password=kept))
+    except IntegrityError as error:
+        raise NameTakenError(f"There is an account {name!r} already.") from error
+    return account
+
+
+def find(database: Database, identity: str) -> Account | None:
+    """The account of an id."""
+    with database.read() as connection:
+        row = connection.execute(select(*_SHOWN).where(accounts.c.id == identity)).first()
+    return Account(*row) if row else None
+
+
+def named(database: Database, name: str) -> Account:
+    """The account of a name, or an error that says there is none."""
+    with database.read() as connection:
+        row = connection.execute(select(*_SHOWN).where(accounts.c.name == name)).first()
+    if row is None:
+        raise UnknownNameError(f"There is no account {name!r}.")
+    return Account(*row)
+
+
+def listed(database: Database) -> list[Account]:
+    """All accounts, by name."""
+    with database.read() as connection:
+        rows = connection.execute(select(*_SHOWN).order_by(accounts.c.name)).all()
+    return [Account(*row) for row in rows]
+
+
+def signed_in(database: Database, name: str, password: str) -> Account | None:
+    """The account that a name and a password open, or None.
+
+    It takes as long whether the name, the password or neither is right.
+    """
+    looked_up = unicodedata.normalize("NFC", name) if name.isprintable() else ""
+    with database.read() as connection:
+        found = connection.execute(
+            select(*_SHOWN, accounts.c.password).where(accounts.c.name == looked_up)
+        ).first()
+    right = passwords.fits(password, found.password if found else None)
+    if found is None or not right or found.disabled:
+        return None
+    return Account(*found[:-1])
+
+
+def change(
+    database: Database,
+    identity: str,
+    *,
+    role: str | None = None,
+    disabled: bool | None = None,
+    password: str | None = None,
+) -> Account | None:
+    """Change what is given, all of it or nothing; None if there is no such account.
+
+    A disabled account loses its sessions and tokens for good, and a new password ends the
+    sessions that the old one began.
+    """
+    values: dict[str, Any] = {}
+    if role is not None:
+        values["role"] = role
+    if disabled is not None:
+        values["disabled"] = disabled
+    if password is not None:
+        values["password"] = passwords.hashed(password)
+    this = accounts.c.id == identity
+    with database.write() as connection:
+        before = connection.execute(select(accounts).where(this).with_for_update()).first()
+        if before is None:
+            return None
+        if disabled or (role is not None and role != ADMIN):
+            _demand_another_admin(connection, identity)
+        if values:
+            connection.execute(update(accounts).where(this).values(**values))
+        # Also when it is opened again: something may have begun while it was being shut.
+        shut = disabled or (disabled is False and before.disabled)
+        if shut or password is not None:
+            sessions.end_all(connection, identity)
+        if shut:
+            tokens.revoke_all(connection, identity)
+        return Account(*connection.execute(select(*_SHOWN).where(this)).one())
+
+
+def enabled_admins(database: Database) -> int:
+    """How many there are who can manage the accounts."""
+    with database.read() as connection:
+        return connection.execute(
+            select(func.count()).select_from(accounts).where(_ENABLED_ADMIN)
+        ).scalar_one()
+
+
+_ENABLED_ADMIN = (accounts.c.role == ADMIN) & accounts.c.disabled.is_(False)
+
+
+def _demand_another_admin(connection: Connection, identity: str) -> None:
+    # The rows are locked: of two admins who dismiss each other at once, one stays.
+    rows = connection.execute(select(accounts.c.id).where(_ENABLED_ADMIN).with_for_update())
+    if set(rows.scalars()) == {identity}:
+        raise LastAdminError("This is the last account that can manage the others.")

@@ -1,0 +1,79 @@
+"""Passwords: hashed slowly, with salt, and compared in constant time."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import secrets
+import threading
+import unicodedata
+from typing import NamedTuple
+
+from tellback.errors import FieldError
+
+SHORTEST = 10
+LONGEST = 200
+
+
+class Cost(NamedTuple):
+    """The parameters of scrypt (Percival, 2009); memory is 128 n r bytes."""
+
+    n: int
+    r: int
+    p: int
+
+
+COST = Cost(2**15, 8, 3)
+"""32 MB and some tenths of a second a guess, one of the settings that OWASP (2023) advises."""
+
+AT_ONCE = threading.BoundedSemaphore(2)
+"""How many are computed at a time, so that a flood of guesses takes neither memory nor cores."""
+
+
+def hashed(password: str) -> str:
+    """What is kept of a password: the parameters, the salt and the hash."""
+    demand_password(password)
+    return _hashed(password, COST, secrets.token_bytes(16))
+
+
+def fits(password: str, kept: str | None) -> bool:
+    """Whether a password is the one that was hashed.
+
+    Without one to compare with (an unknown name) it takes as long, and is false.
+    """
+    if len(password) > LONGEST:
+        return False
+    try:
+        scheme, n, r, p, salt, _ = (kept or "").split("$")
+        known = scheme == "scrypt"
+        cost = Cost(int(n), int(r), int(p))
+        salted = base64.b64decode(salt)
+    except ValueError:
+        known, cost, salted = False, COST, bytes(16)
+    found = _hashed(password, cost, salted)
+    return hmac.compare_digest(found.encode(), (kept or "").encode()) and known
+
+
+def demand_password(password: str) -> None:
+    """Refuse a password that is too short or too long."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise FieldError(
+            "password",
+            f"A password must have from {SHORTEST} to {LONGEST} characters, not {len(password)}.",
+        )
+
+
+def _hashed(password: str, cost: Cost, salt: bytes) -> str:
+    # The same letters typed on another keyboard are the same password.
+    typed = unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
+    with AT_ONCE:
+        found = hashlib.scrypt(
+            typed, salt=salt, n=cost.n, r=cost.r, p=cost.p, maxmem=256 * cost.n * cost.r
+        )
+    numbers = "$".join(str(number) for number in cost)
+    return f"scrypt${numbers}${_text(salt)}${_text(found[:32])}"
+
+
+def _text(raw: bytes) -> str:
+    return base64.b64encode(raw).decode("ascii")

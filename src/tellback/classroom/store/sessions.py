@@ -1,0 +1,92 @@
+"""Sessions: what a browser keeps after its user signed in."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.secrets import csrf_of, digest, new_secret
+from tellback.classroom.store.tables import accounts, sessions
+
+IDLE_SECONDS = 12 * 3600.0
+LONGEST_SECONDS = 7 * 24 * 3600.0
+SLIDES_AFTER = 600.0
+"""Use moves the end of a session, but at most so often: each move is a write to disk."""
+
+
+class Holder(NamedTuple):
+    """Whose session or token it is."""
+
+    account: str
+    name: str
+    role: str
+    expires: float | None
+
+
+def begin(database: Database, account: str) -> tuple[str, str]:
+    """A new session: its secret, and what its pages send along with each change."""
+    secret, now = new_secret(), time.time()
+    with database.write() as connection:
+        _remove_expired(connection)
+        connection.execute(
+            insert(sessions).values(
+                digest=digest(secret), account=account, begun=now, expires=now + IDLE_SECONDS
+            )
+        )
+    return secret, csrf_of(secret)
+
+
+def find(database: Database, secret: str) -> Holder | None:
+    """Whose session it is, unless it ended, or its account is disabled."""
+    now, kept = time.time(), digest(secret)
+    with database.read() as connection:
+        row = connection.execute(
+            select(
+                accounts.c.id,
+                accounts.c.name,
+                accounts.c.role,
+                sessions.c.begun,
+                sessions.c.expires,
+            )
+            .join(accounts, accounts.c.id == sessions.c.account)
+            .where(
+                sessions.c.digest == kept,
+                sessions.c.expires > now,
+                accounts.c.disabled.is_(False),
+            )
+        ).first()
+    if row is None:
+        return None
+    expires = min(now + IDLE_SECONDS, row.begun + LONGEST_SECONDS)
+    if expires - row.expires > SLIDES_AFTER:
+        with database.write() as connection:
+            connection.execute(
+                update(sessions).where(sessions.c.digest == kept).values(expires=expires)
+            )
+    else:
+        expires = row.expires
+    return Holder(row.id, row.name, row.role, expires)
+
+
+def end(database: Database, secret: str) -> None:
+    """End a session."""
+    with database.write() as connection:
+        connection.execute(delete(sessions).where(sessions.c.digest == digest(secret)))
+
+
+def end_all(connection: Connection, account: str) -> None:
+    """End all sessions of an account."""
+    connection.execute(delete(sessions).where(sessions.c.account == account))
+
+
+def remove_expired(database: Database) -> int:
+    """Remove what nobody can use any more, and say how many; each new session does so too."""
+    with database.write() as connection:
+        return _remove_expired(connection)
+
+
+def _remove_expired(connection: Connection) -> int:
+    return connection.execute(delete(sessions).where(sessions.c.expires <= time.time())).rowcount

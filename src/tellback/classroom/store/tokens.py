@@ -1,0 +1,89 @@
+"""Tokens: what a program brings along to show whose it is."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from sqlalchemy import Connection, insert, or_, select, update
+
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.names import settled_name
+from tellback.classroom.store.secrets import TOKEN, digest, new_id, new_secret
+from tellback.classroom.store.sessions import Holder
+from tellback.classroom.store.tables import accounts, tokens
+
+
+class Token(NamedTuple):
+    """A token, without its secret, which nobody has but its owner."""
+
+    id: str
+    account: str
+    name: str
+    created: float
+    expires: float | None
+    revoked: bool
+
+
+_SHOWN = [tokens.c[name] for name in Token._fields]
+
+
+def make(
+    database: Database, account: str, name: str, lasts: float | None = None
+) -> tuple[Token, str]:
+    """A new token of an account, and its secret, which cannot be shown again.
+
+    Parameters
+    ----------
+    name : str
+        What it is for.
+    lasts : float, optional
+        Seconds until it expires; without, until it is revoked.
+    """
+    secret, now = new_secret(TOKEN), time.time()
+    expires = now + lasts if lasts is not None else None
+    token = Token(new_id(), account, settled_name(name), now, expires, False)
+    with database.write() as connection:
+        connection.execute(insert(tokens).values(**token._asdict(), digest=digest(secret)))
+    return token, secret
+
+
+def find(database: Database, secret: str) -> Holder | None:
+    """Whose token it is, unless it expired or was revoked, or its account is disabled."""
+    with database.read() as connection:
+        row = connection.execute(
+            select(accounts.c.id, accounts.c.name, accounts.c.role, tokens.c.expires)
+            .join(accounts, accounts.c.id == tokens.c.account)
+            .where(
+                tokens.c.digest == digest(secret),
+                tokens.c.revoked.is_(False),
+                or_(tokens.c.expires.is_(None), tokens.c.expires > time.time()),
+                accounts.c.disabled.is_(False),
+            )
+        ).first()
+    return Holder(*row) if row else None
+
+
+def listed(database: Database, account: str | None = None) -> list[Token]:
+    """The tokens of an account, or of all."""
+    found = select(*_SHOWN).order_by(tokens.c.created, tokens.c.id)
+    if account is not None:
+        found = found.where(tokens.c.account == account)
+    with database.read() as connection:
+        return [Token(*row) for row in connection.execute(found)]
+
+
+def revoke(database: Database, identity: str, account: str | None = None) -> Token | None:
+    """Revoke a token (of that account, if one is given); None if there is no such token."""
+    which = tokens.c.id == identity
+    if account is not None:
+        which &= tokens.c.account == account
+    with database.write() as connection:
+        connection.execute(update(tokens).where(which).values(revoked=True))
+        row = connection.execute(select(*_SHOWN).where(which)).first()
+    return Token(*row) if row else None
+
+
+def revoke_all(connection: Connection, account: str) -> None:
+    """Revoke all tokens of an account."""
+    connection.execute(update(tokens).where(tokens.c.account == account).values(revoked=True))

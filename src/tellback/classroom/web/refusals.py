@@ -1,0 +1,104 @@
+"""How refusals are sent and declared: the same JSON for each, whoever raises it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.types import Send
+
+from tellback.classroom.web.problems import Problem
+from tellback.errors import FieldError
+
+
+class Refused(BaseModel):
+    """What was wrong."""
+
+    code: str = Field(description="What is wrong, in a word that does not change.")
+    says: str = Field(description="What is wrong, in a sentence.")
+    field: str | None = Field(description="Which part of the request, if one is to blame.")
+
+
+class Refusal(BaseModel):
+    """The answer to a request that is refused."""
+
+    error: Refused
+
+
+_MEANINGS = {
+    400: "The request cannot be read.",
+    401: "The caller has not signed in, and brought no token that counts.",
+    403: "The caller may not do that.",
+    404: "There is no such thing.",
+    409: "It does not fit with what is there.",
+    413: "The body is too large.",
+    421: "This service is not known by that name.",
+    422: "A value is not allowed.",
+    429: "Too many requests: Retry-After says when to try again.",
+}
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The refusals of an endpoint, for its description; some can come from every one."""
+    return {
+        status: {"model": Refusal, "description": _MEANINGS[status]}
+        for status in sorted({*statuses, 400, 413, 421, 429})
+    }
+
+
+def answer_refusals(app: FastAPI) -> None:
+    """Have an app answer every refusal in the same way."""
+    app.add_exception_handler(Problem, _problem)
+    app.add_exception_handler(FieldError, _unfit_field)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+
+
+async def send_refusal(send: Send, problem: Problem) -> None:
+    """Answer from outside of the app."""
+    body = problem.body()
+    headers = {"content-type": "application/json", "content-length": str(len(body))}
+    raw = [(k.lower().encode(), v.encode()) for k, v in (headers | problem.headers).items()]
+    await send({"type": "http.response.start", "status": problem.status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _response(problem: Problem) -> Response:
+    return Response(problem.body(), problem.status, problem.headers, "application/json")
+
+
+async def _problem(_: Request, error: Exception) -> Response:
+    assert isinstance(error, Problem)
+    return _response(error)
+
+
+async def _unfit_field(_: Request, error: Exception) -> Response:
+    assert isinstance(error, FieldError)
+    return _response(Problem(422, "unfit", str(error), error.field))
+
+
+async def _invalid(_: Request, error: Exception) -> Response:
+    """Name the first field that is wrong. What was sent is not repeated: it may be a password."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = [str(part) for part in first["loc"]]
+    if where[:1] == ["body"] and len(where) > 1:
+        where = where[1:]
+    if first["type"] == "json_invalid":
+        return _response(Problem(422, "unfit", "The body is not JSON.", "body"))
+    field = ".".join(where)[:200]
+    return _response(Problem(422, "unfit", f"{field}: {first['msg']}.", field))
+
+
+_CODES = {404: "not_found", 405: "method_not_allowed"}
+
+
+async def _http(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    code = _CODES.get(error.status_code, "refused")
+    return _response(
+        Problem(error.status_code, code, f"{error.detail}.", headers=error.headers or {})
+    )

@@ -1,0 +1,128 @@
+"""Who may do what."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import Annotated
+
+from fastapi import Request, Security
+from fastapi.security import APIKeyCookie, HTTPBearer
+from starlette.concurrency import run_in_threadpool
+
+from tellback.classroom.settings import Settings, is_loopback
+from tellback.classroom.store import accounts, sessions, tokens
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.secrets import TOKEN, csrf_of, digest
+from tellback.classroom.web.callers import ON_OWN_MACHINE, Caller, Role
+from tellback.classroom.web.credentials import Credential, cookie_name, credential_of
+from tellback.classroom.web.known import Known
+from tellback.classroom.web.origins import SAFE
+from tellback.classroom.web.problems import Problem, forbidden, not_signed_in
+from tellback.errors import TellbackError
+
+CSRF_HEADER = "X-CSRF-Token"
+
+_token = HTTPBearer(
+    scheme_name="token", description="A token of an account: tb_...", auto_error=False
+)
+_session = APIKeyCookie(
+    name=cookie_name(True),
+    scheme_name="session",
+    description=f"The session of a page; changes need {CSRF_HEADER} too.",
+    auto_error=False,
+)
+
+
+@cache
+def needs(role: Role) -> Callable[..., Awaitable[Caller]]:
+    """A dependency of endpoints: the caller, who has at least this role."""
+
+    async def caller(
+        request: Request,
+        _token: Annotated[object, Security(_token)],
+        _session: Annotated[object, Security(_session)],
+    ) -> Caller:
+        found = await _caller(request)
+        request.scope.setdefault("state", {})["caller"] = found
+        if not found.role.may(role):
+            raise forbidden(f"That needs the role {role}, and you have the role {found.role}.")
+        return found
+
+    return caller
+
+
+def session_of(request: Request) -> str | None:
+    """The secret of the session that a request belongs to, if it does."""
+    credential = credential_of(request.scope, _settings(request).secure)
+    return credential.secret if credential and credential.from_cookie else None
+
+
+def known_of(request: Request) -> Known:
+    """The callers that this process remembers."""
+    known: Known = request.app.state.known
+    return known
+
+
+async def _caller(request: Request) -> Caller:
+    settings = _settings(request)
+    if not settings.accounts:
+        return ON_OWN_MACHINE
+    credential = credential_of(request.scope, settings.secure)
+    if credential is None:
+        raise not_signed_in()
+    known = known_of(request)
+    kept = digest(credential.secret)
+    caller = known.caller(kept)
+    if caller is None:
+        forgotten = known.forgotten
+        database: Database = request.app.state.classroom.database
+        holder = await run_in_threadpool(_holder, database, credential)
+        if holder is None:
+            what = (
+                "Your session has ended" if credential.from_cookie else "The token does not count"
+            )
+            raise not_signed_in(f"{what}: sign in, or bring another token.")
+        caller = Caller(holder.account, holder.name, Role(holder.role))
+        known.remember(kept, caller, holder.expires, forgotten)
+    if credential.from_cookie and request.method not in SAFE:
+        _demand_csrf(request, credential.secret)
+    return caller
+
+
+def _holder(database: Database, credential: Credential) -> sessions.Holder | None:
+    if credential.from_cookie:
+        return sessions.find(database, credential.secret)
+    if not credential.secret.startswith(TOKEN):
+        return None
+    return tokens.find(database, credential.secret)
+
+
+def _demand_csrf(request: Request, secret: str) -> None:
+    sent = request.headers.get(CSRF_HEADER, "")
+    if not hmac.compare_digest(sent.encode(), csrf_of(secret).encode()):
+        raise Problem(
+            403, "csrf", f"A change from a page needs its {CSRF_HEADER}: reload it.", CSRF_HEADER
+        )
+
+
+def _settings(request: Request) -> Settings:
+    settings: Settings = request.app.state.classroom.settings
+    return settings
+
+
+def demand_accounts(settings: Settings, host: str, database: Database) -> None:
+    """Refuse to be reached by other machines while anybody could do anything."""
+    if is_loopback(host):
+        return
+    if not settings.accounts:
+        raise TellbackError(
+            f"Without accounts a classroom listens on this machine only, not on {host}. Leave the "
+            f"accounts on, or listen on 127.0.0.1."
+        )
+    if not accounts.enabled_admins(database):
+        raise TellbackError(
+            f"To listen on {host} a classroom needs somebody who manages it. Make an account "
+            f"first: tellback accounts add NAME --role admin"
+        )

@@ -1,0 +1,164 @@
+"""``tellback accounts``: who may use a classroom."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from tellback.cli.show import console
+
+if TYPE_CHECKING:
+    from tellback.classroom.store.database import Database
+
+accounts_app = typer.Typer(
+    help="Who may use a classroom: accounts, their roles and their tokens.", no_args_is_help=True
+)
+
+RoleName = Literal["teacher", "reviewer", "engineer", "admin"]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        help="sqlite:///path/to/file or postgresql://user@host/name.",
+        show_default="a file in your data folder",
+    ),
+]
+AccountName = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]
+
+
+def default_database() -> str:
+    """Where lessons and accounts are kept, unless something else is said."""
+    from tellback.folders import user_data
+
+    return f"sqlite:///{user_data() / 'classroom.db'}"
+
+
+@accounts_app.command("add")
+def add(
+    name: AccountName,
+    role: Annotated[RoleName, typer.Option(help="What the account may do.")] = "teacher",
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+    ] = False,
+    database: DatabaseUrl = None,
+) -> None:
+    """Make an account. The password is asked for twice.
+
+    A teacher describes; a reviewer also checks what others described; an engineer also makes
+    lessons and tokens; an admin also manages the accounts.
+    """
+    from tellback.classroom.store import accounts
+
+    made = accounts.add(_opened(database), name, role, _password(password_stdin))
+    _say(f"{made.name} can sign in as {made.role}.")
+
+
+@accounts_app.command("list")
+def list_(database: DatabaseUrl = None) -> None:
+    """List the accounts."""
+    from datetime import UTC, datetime
+
+    from rich.markup import escape
+    from rich.table import Table
+
+    from tellback.classroom.store import accounts
+
+    table = Table("name", "role", "made", "")
+    for account in accounts.listed(_opened(database)):
+        made = datetime.fromtimestamp(account.created, UTC).strftime("%Y-%m-%d")
+        shut = "disabled" if account.disabled else ""
+        table.add_row(escape(account.name), account.role, made, shut)
+    console().print(table)
+
+
+@accounts_app.command("role")
+def role(
+    name: AccountName,
+    role: Annotated[RoleName, typer.Argument(help="What it may do from now on.")],
+    database: DatabaseUrl = None,
+) -> None:
+    """Change what an account may do."""
+    from tellback.classroom.store import accounts
+
+    opened = _opened(database)
+    accounts.change(opened, accounts.named(opened, name).id, role=role)
+    _say(f"{name} is {role} now.")
+
+
+@accounts_app.command("password")
+def password(
+    name: AccountName,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+    ] = False,
+    database: DatabaseUrl = None,
+) -> None:
+    """Give an account a new password; it is signed out everywhere."""
+    from tellback.classroom.store import accounts
+
+    opened = _opened(database)
+    account = accounts.named(opened, name)
+    accounts.change(opened, account.id, password=_password(password_stdin))
+    _say(f"{name} has a new password.")
+
+
+@accounts_app.command("disable")
+def disable(name: AccountName, database: DatabaseUrl = None) -> None:
+    """Shut an account: it is signed out everywhere, and its tokens are revoked."""
+    from tellback.classroom.store import accounts
+
+    opened = _opened(database)
+    accounts.change(opened, accounts.named(opened, name).id, disabled=True)
+    _say(f"{name} is disabled.")
+
+
+@accounts_app.command("enable")
+def enable(name: AccountName, database: DatabaseUrl = None) -> None:
+    """Open an account again; tokens that were revoked stay so."""
+    from tellback.classroom.store import accounts
+
+    opened = _opened(database)
+    accounts.change(opened, accounts.named(opened, name).id, disabled=False)
+    _say(f"{name} can sign in again.")
+
+
+@accounts_app.command("token")
+def token(
+    name: AccountName,
+    purpose: Annotated[str, typer.Option("--for", help="What it is for.")] = "command line",
+    days: Annotated[
+        int | None,
+        typer.Option(help="In how many days it expires.", show_default="never", min=1, max=3650),
+    ] = None,
+    database: DatabaseUrl = None,
+) -> None:
+    """Make a token, with which a program acts as the account, and print it this once."""
+    from tellback.classroom.store import accounts, tokens
+    from tellback.errors import TellbackError
+
+    opened = _opened(database)
+    account = accounts.named(opened, name)
+    if account.disabled:
+        raise TellbackError(f"The account {name!r} is disabled.")
+    lasts = days * 24 * 3600.0 if days is not None else None
+    _, secret = tokens.make(opened, account.id, purpose, lasts)
+    print(secret)  # alone on its line, so that a script can keep it
+
+
+def _opened(url: str | None) -> Database:
+    from tellback.classroom.store.database import opened
+
+    return opened(url or default_database())
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    asked: str = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    return asked
+
+
+def _say(text: str) -> None:
+    console().print(text, markup=False, highlight=False, soft_wrap=True)
