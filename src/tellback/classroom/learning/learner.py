@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from sqlalchemy import Connection, select
 
-from tellback.arrays import Array, Indices
+from tellback.arrays import Indices
 from tellback.classroom.learning.checkpoints import start_from_checkpoint
 from tellback.classroom.learning.content import Content, features_from
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import begun, content_of
 from tellback.classroom.learning.exam import LATEST, Exam, Flip, exam_of
 from tellback.classroom.learning.fold import Fold, taught_after
+from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.store.asking import open_round
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import Lesson
-from tellback.classroom.store.log import STANDING_CHANGES, Kind, read_events, writing
+from tellback.classroom.store.log import STANDING_CHANGES, Kind, LessonLog, read_events, writing
 from tellback.classroom.store.rounds import latest_tasks, standing_rounds
 from tellback.classroom.store.tables import lessons
 from tellback.errors import SettingError
@@ -38,15 +40,6 @@ class Opened(NamedTuple):
     choice: Choice
     version: int
     content: Content
-
-
-class Considered(NamedTuple):
-    """What the agent thinks of every response to a request, without doing anything."""
-
-    estimates: Array
-    bonuses: Array
-    learned: int
-    version: int
 
 
 class Effect(NamedTuple):
@@ -135,9 +128,14 @@ class Learner:
         content: Content,
         account: str,
         claim: Claim | None = None,
+        also: Callable[[LessonLog, Opened], None] | None = None,
     ) -> Opened:
-        """Have the agent respond to a task that a program brings, and keep the round."""
-        return self._ask(lambda _: (Task(None, instruction, responses), content), account, claim)
+        """Have the agent respond to a task that a program brings, and keep the round.
+
+        ``also`` is done in the same transaction.
+        """
+        task = Task(None, instruction, responses)
+        return self._ask(lambda _: (task, content), account, claim, also)
 
     def ask_by_itself(self, account: str, claim: Claim | None = None) -> Opened:
         """Have the agent respond to the next task of the lesson's world, and keep the round."""
@@ -150,7 +148,11 @@ class Learner:
         return task, content_of(task)
 
     def _ask(
-        self, make: Callable[[int], tuple[Task, Content]], account: str, claim: Claim | None
+        self,
+        make: Callable[[int], tuple[Task, Content]],
+        account: str,
+        claim: Claim | None,
+        also: Callable[[LessonLog, Opened], None] | None = None,
     ) -> Opened:
         with self._lock:
             with writing(self._database, self.lesson) as log:
@@ -171,10 +173,13 @@ class Learner:
                     wants_second=self._wants_second(number),
                     claim=claim,
                 )
+                opened = Opened(number, task.instruction, choice, version, content)
+                if also is not None:
+                    also(log, opened)
             # Only now is it certain; a question teaches nothing.
             self.fold.seq = log.latest
             self._note_request(task)
-        return Opened(number, task.instruction, choice, version, content)
+        return opened
 
     def _wants_second(self, number: int) -> bool:
         share = self.definition.second_share
@@ -190,10 +195,39 @@ class Learner:
         """What the agent thinks of every response to a request. Nothing is kept."""
         with self._lock:
             self.catch_up()
-            agent = self.fold.agent
-            estimates = agent.model.estimates(instruction, responses)
-            bonuses = agent.explorer.bonuses(responses)
-            return Considered(estimates, bonuses, self.fold.learned, self.fold.seq)
+            return self._considered(Task(None, instruction, responses))
+
+    @contextmanager
+    def still(self) -> Iterator[Fold]:
+        """The agent, which learns nothing meanwhile."""
+        with self._lock:
+            yield self.fold
+
+    def examined(self) -> tuple[int, int, int, int]:
+        """The latest event known, and of the held-out requests: how many are met, of how many."""
+        with self._lock:
+            right = self.exam.right(self.exam.answers(self.fold.agent)) or []
+            return self.fold.seq, self.fold.learned, sum(right), len(right)
+
+    def unsure(self, most: int = 5) -> list[tuple[Instruction, str]]:
+        """The requests of the exam of which the agent is least sure, and why."""
+        with self._lock:
+            self.catch_up()
+            thought = [(task, self._considered(task)) for task in self.exam.tasks]
+        found = sorted(
+            ((verdict(considered), task) for task, considered in thought),
+            key=lambda pair: pair[0].margin,
+        )
+        return [(task.instruction, one.says) for one, task in found if not one.sure][:most]
+
+    def _considered(self, task: Task) -> Considered:
+        agent = self.fold.agent
+        return Considered(
+            agent.model.estimates(task.instruction, task.responses),
+            agent.explorer.bonuses(task.responses),
+            self.fold.learned,
+            self.fold.seq,
+        )
 
     def effect(self) -> Effect:
         """Learn what is new, and say what that changed."""

@@ -51,6 +51,7 @@ class Given(NamedTuple):
     matched: bool
     second: bool
     agrees: bool | None
+    asked: Instruction
 
 
 def describe(
@@ -98,7 +99,15 @@ def describe(
     if round.described is not None:
         before = event_data(log.connection, log.lesson, round.described)
         if before["description"] == description:
-            return Given(round.described, False, before["saw_request"], matched, False, None)
+            return Given(
+                round.described,
+                False,
+                before["saw_request"],
+                matched,
+                False,
+                None,
+                asked.instruction,
+            )
     saw = saw_request or _has_described(log, number, account)
     data: Data = {"description": description, "saw_request": saw, "matched": matched}
     seq = log.append(Kind.DESCRIBED, data, round=number, account=account)
@@ -112,7 +121,7 @@ def describe(
         claimed_until=None,
         matched=None if saw else matched,
     )
-    return Given(seq, True, saw, matched, False, None)
+    return Given(seq, True, saw, matched, False, None, asked.instruction)
 
 
 def _may_add_second(round: Round, account: str) -> bool:
@@ -144,11 +153,11 @@ def _second(
         ).one()
         if given.account != account or json.loads(given.data).get("description") != description:
             raise RefusedError("described", f"Round {round.number} has been described twice.")
-        return Given(round.second, False, saw_request, matched, True, agrees)
+        return Given(round.second, False, saw_request, matched, True, agrees, asked.instruction)
     data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
     seq = log.append(Kind.SECOND, data, round=round.number, account=account)
     change_round(log, round.number, second=seq, claimed_by=None, claimed_until=None)
-    return Given(seq, True, saw_request, matched, True, agrees)
+    return Given(seq, True, saw_request, matched, True, agrees, asked.instruction)
 
 
 def _refuse_others(round: Round, account: str, anyones: bool) -> None:

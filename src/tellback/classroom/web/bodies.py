@@ -28,6 +28,7 @@ def _said(text: str) -> str:
 
 
 Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_SENTENCE), AfterValidator(_said)]
+Text = Annotated[str, Field(max_length=LONGEST_CONTEXT), AfterValidator(_printable)]
 Instruction = Annotated[int, Field(ge=0, le=2**31)] | Sentence
 """A sentence, or a number of the table of instructions."""
 
@@ -41,20 +42,6 @@ class Body(BaseModel):
     """The base of what requests hold: nothing unknown, nothing converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Problem(BaseModel):
-    """What is wrong with a request."""
-
-    code: str = Field(description="A word that does not change.")
-    says: str = Field(description="A sentence for people.")
-    field: str | None = Field(None, description="Which part of the request.")
-
-
-class Problems(BaseModel):
-    """The answer to a request that is refused."""
-
-    error: Problem
 
 
 class NewLesson(Body):
@@ -102,9 +89,7 @@ class Candidates(Body):
     """The responses that are possible: features, or texts or pictures to be encoded."""
 
     features: list[list[float]] | None = Field(None, max_length=MOST_CANDIDATES)
-    texts: (
-        list[Annotated[str, Field(max_length=LONGEST_CONTEXT), AfterValidator(_printable)]] | None
-    ) = Field(None, max_length=MOST_CANDIDATES)
+    texts: list[Text] | None = Field(None, max_length=MOST_CANDIDATES)
     images: list[str] | None = Field(
         None, max_length=200, description="PNG, JPEG or WebP files in base 64."
     )
@@ -248,3 +233,86 @@ class Thought(BaseModel):
     learned: int
     model_version: int
     round: int | None
+
+
+class ShareAnswer(BaseModel):
+    """A share of n trials, with an interval of 95%."""
+
+    share: float
+    low: float
+    high: float
+    n: int
+
+
+class PointAnswer(BaseModel):
+    """Held-out requests that were answered rightly, after so many descriptions."""
+
+    described: int
+    right: int
+    requests: int
+
+
+class TeacherAnswer(BaseModel):
+    """What one teacher has done."""
+
+    name: str
+    described: int
+    matched: int
+    counted: int = Field(description="Descriptions that count in the share of matches.")
+    second: int = Field(description="Second descriptions given.")
+    agreed: int = Field(description="Of them, those that agree with the first.")
+
+
+class UnsureAnswer(BaseModel):
+    """A request of which the agent is unsure."""
+
+    request: int | str
+    says: str
+
+
+class ProgressAnswer(BaseModel):
+    """How a lesson goes."""
+
+    lesson: str
+    name: str
+    events: int
+    rounds: int
+    described: int
+    statuses: dict[str, int]
+    curve: list[PointAnswer] = Field(description="Empty where nobody knows what is right.")
+    matches: ShareAnswer | None = Field(description="Descriptions that were what was asked for.")
+    match_says: str = Field(description="How matches are judged, and how often wrongly.")
+    certified_regret: float | None = Field(
+        description="The most regret so far, if the agent's bounds hold; null if it has none."
+    )
+    light: str = Field(description="green, amber, red, grey or dark.")
+    light_says: str
+    unsure: list[UnsureAnswer]
+    teachers: list[TeacherAnswer]
+    agreement: ShareAnswer | None = Field(description="Of second descriptions with the first.")
+    checks: ShareAnswer | None = Field(description="Blind checks that picked what was described.")
+
+
+class CheckAnswer(BaseModel):
+    """A description, and responses one of which it is of."""
+
+    round: int
+    description: int | str
+    candidates: int
+    context: str | None
+    texts: list[str] | None
+    images: list[str] | None
+
+
+class Pick(Body):
+    """Which response a description fits."""
+
+    response: int = Field(ge=0, le=MOST_CANDIDATES)
+
+
+class Checked(BaseModel):
+    """Whether it was the one."""
+
+    round: int
+    right: bool
+    response: int = Field(description="The one that was described.")

@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import ID, NAME, demonstration
+from tellback.classroom.learning.duties import Duties
 from tellback.classroom.learning.learner import Claim, Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, opened
@@ -35,6 +36,11 @@ class Classroom:
         self._learners: OrderedDict[str, Learner] = OrderedDict()
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
+        self._duties = Duties(self.database, self.learner)
+
+    def open(self) -> None:
+        """Begin to do what is done besides answering."""
+        self._duties.start()
 
     def create(self, name: str, definition: Definition, id: str | None = None) -> Lesson:
         """A new lesson."""
@@ -85,4 +91,5 @@ class Classroom:
 
     def close(self) -> None:
         """Let go of everything."""
+        self._duties.stop()
         self.database.close()

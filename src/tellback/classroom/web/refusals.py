@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.types import Send
 
+from tellback.classroom.store.describing import RefusedError
 from tellback.classroom.web.problems import Problem
-from tellback.errors import FieldError
+from tellback.errors import TellbackError, UnknownNameError
+
+LOGGER = logging.getLogger(__name__)
+LONGEST = 1000
+"""Characters of a refusal: errors repeat what they refuse."""
 
 
 class Refused(BaseModel):
@@ -38,6 +45,7 @@ _MEANINGS = {
     421: "This service is not known by that name.",
     422: "A value is not allowed.",
     429: "Too many requests: Retry-After says when to try again.",
+    503: "The database does not answer just now: nothing was changed, try again.",
 }
 
 
@@ -45,14 +53,16 @@ def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The refusals of an endpoint, for its description; some can come from every one."""
     return {
         status: {"model": Refusal, "description": _MEANINGS[status]}
-        for status in sorted({*statuses, 400, 413, 421, 429})
+        for status in sorted({*statuses, 400, 413, 421, 429, 503})
     }
 
 
 def answer_refusals(app: FastAPI) -> None:
     """Have an app answer every refusal in the same way."""
     app.add_exception_handler(Problem, _problem)
-    app.add_exception_handler(FieldError, _unfit_field)
+    app.add_exception_handler(TellbackError, _refused)
+    app.add_exception_handler(OperationalError, _no_database)
+    app.add_exception_handler(Exception, _unforeseen)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
 
@@ -75,9 +85,24 @@ async def _problem(_: Request, error: Exception) -> Response:
     return _response(error)
 
 
-async def _unfit_field(_: Request, error: Exception) -> Response:
-    assert isinstance(error, FieldError)
-    return _response(Problem(422, "unfit", str(error), error.field))
+async def _refused(_: Request, error: Exception) -> Response:
+    if isinstance(error, RefusedError):
+        return _response(Problem(409, error.code, str(error)))
+    if isinstance(error, UnknownNameError):
+        return _response(Problem(404, "not_found", str(error)[:LONGEST]))
+    return _response(Problem(422, "unfit", str(error)[:LONGEST], getattr(error, "field", None)))
+
+
+async def _no_database(_: Request, error: Exception) -> Response:
+    assert isinstance(error, OperationalError)
+    LOGGER.error("the database failed: %s", error.orig)
+    says = "The database does not answer just now: nothing was changed, try again."
+    return _response(Problem(503, "database", says, headers={"Retry-After": "1"}))
+
+
+async def _unforeseen(_: Request, error: Exception) -> Response:
+    LOGGER.error("unforeseen", exc_info=error)
+    return _response(Problem(500, "unforeseen", "Something went wrong that nobody foresaw."))
 
 
 async def _invalid(_: Request, error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""What endpoints are given: the classroom, and the agent of a lesson."""
+"""What endpoints are given: the classroom, who calls, and the agent of a lesson."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from fastapi import Depends, Request
 
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.web.bodies import LessonId
+from tellback.classroom.web.callers import Caller, Role
 from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.security import needs
 
 
 def classroom(request: Request) -> Classroom:
@@ -17,11 +19,15 @@ def classroom(request: Request) -> Classroom:
     return found
 
 
+AsTeacher = Annotated[Caller, Depends(needs(Role.TEACHER))]
+AsReviewer = Annotated[Caller, Depends(needs(Role.REVIEWER))]
+AsEngineer = Annotated[Caller, Depends(needs(Role.ENGINEER))]
+AsAdmin = Annotated[Caller, Depends(needs(Role.ADMIN))]
 AClassroom = Annotated[Classroom, Depends(classroom)]
 
 
-def learner(lesson: LessonId, room: AClassroom) -> Learner:
-    """The agent of the lesson that the path names."""
+def learner(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> Learner:
+    """The agent of the lesson that the path names, for whoever may know of it."""
     return room.learner(lesson)
 
 

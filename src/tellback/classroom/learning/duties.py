@@ -1,0 +1,148 @@
+"""What one process at a time does for a lesson, besides answering: whoever holds its lease."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import IntegrityError, OperationalError
+
+from tellback.classroom.learning.checkpoints import keep_checkpoint
+from tellback.classroom.learning.learner import Learner
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.tables import leases, lessons, progress
+from tellback.errors import TellbackError
+
+LOGGER = logging.getLogger(__name__)
+
+LEASE_SECONDS = 10.0
+LOOK_SECONDS = 0.25
+CHECKPOINT_EVERY = 64
+"""Descriptions; in long lessons a tenth of them, so that the work stays in proportion."""
+
+
+class Duties:
+    """Checkpoints and progress of all lessons, by a thread of this process.
+
+    Parameters
+    ----------
+    database : Database
+        Where the lessons are.
+    learner : callable
+        The agent of a lesson in this process.
+    also : callables
+        More to be done at every turn.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        learner: Callable[[str], Learner],
+        also: tuple[Callable[[], None], ...] = (),
+    ) -> None:
+        self.holder = secrets.token_hex(8)
+        self._database = database
+        self._learner = learner
+        self._also = also
+        self._seen: dict[str, int] = {}
+        self._kept: dict[str, int] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="duties", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, after the turn that is being done."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(LOOK_SECONDS):
+            try:
+                self.turn()
+            except (OperationalError, TellbackError) as error:
+                # The database may be away for a while; nothing is lost by waiting.
+                LOGGER.warning("duties will be tried again: %s", error)
+
+    def turn(self) -> None:
+        """Do what there is to do now."""
+        with self._database.read() as connection:
+            latest = {
+                row.id: row.events
+                for row in connection.execute(select(lessons.c.id, lessons.c.events))
+            }
+        for lesson, events in latest.items():
+            if self._seen.get(lesson) != events and self._hold(lesson):
+                self._tend(self._learner(lesson))
+                self._seen[lesson] = events
+        for duty in self._also:
+            duty()
+
+    def _hold(self, lesson: str) -> bool:
+        with self._database.write() as connection:
+            return hold_lease(connection, f"learner of {lesson}", self.holder, LEASE_SECONDS)
+
+    def _tend(self, learner: Learner) -> None:
+        learner.catch_up()
+        learned = learner.fold.learned
+        kept = self._kept.setdefault(learner.lesson, 0)
+        if learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10):
+            with learner.still() as fold, self._database.write() as connection:
+                keep_checkpoint(connection, learner.lesson, fold)
+            self._kept[learner.lesson] = learned
+        if learner.exam.judged:
+            self._note_progress(learner)
+
+    def _note_progress(self, learner: Learner) -> None:
+        seq, learned, right, requests = learner.examined()
+        with self._database.write() as connection:
+            latest = connection.execute(
+                select(progress.c.described, progress.c.right)
+                .where(progress.c.lesson == learner.lesson)
+                .order_by(progress.c.seq.desc())
+                .limit(1)
+            ).one_or_none()
+            known = connection.execute(
+                select(progress.c.seq).where(
+                    progress.c.lesson == learner.lesson, progress.c.seq == seq
+                )
+            ).one_or_none()
+            if known is None and (latest is None or tuple(latest) != (learned, right)):
+                connection.execute(
+                    insert(progress),
+                    {
+                        "lesson": learner.lesson,
+                        "seq": seq,
+                        "described": learned,
+                        "right": right,
+                        "requests": requests,
+                    },
+                )
+
+
+def hold_lease(connection: Connection, name: str, holder: str, seconds: float) -> bool:
+    """Take or keep a lease; False if another holds it."""
+    now = time.time()
+    taken = connection.execute(
+        update(leases)
+        .where(leases.c.name == name, (leases.c.holder == holder) | (leases.c.until < now))
+        .values(holder=holder, until=now + seconds)
+    )
+    if taken.rowcount:
+        return True
+    if connection.execute(select(leases.c.holder).where(leases.c.name == name)).scalar():
+        return False
+    try:
+        with connection.begin_nested():
+            connection.execute(
+                insert(leases), {"name": name, "holder": holder, "until": now + seconds}
+            )
+    except IntegrityError:
+        return False
+    return True

@@ -1,0 +1,66 @@
+"""How sure an agent is of what it would do, and whether evidence or optimism drives it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tellback.arrays import Array
+
+CLEAR_MARGIN = 1 / 3
+"""The best response is known if the next is behind it by at least this share of its estimate."""
+
+
+class Considered(NamedTuple):
+    """What an agent thinks of every response to a request, without doing anything."""
+
+    estimates: Array
+    bonuses: Array
+    learned: int
+    version: int
+
+
+class Verdict(NamedTuple):
+    """What an agent would do with a request, and how sure it is.
+
+    Attributes
+    ----------
+    best, second : int, int or None
+        The response with the highest estimate, and the next.
+    sure : bool
+        Whether what it was told says so.
+    says : str
+        Why, in words.
+    margin : float
+        How far the best is ahead of the next, from 0 to 1.
+    """
+
+    best: int
+    second: int | None
+    sure: bool
+    says: str
+    margin: float
+
+
+def verdict(considered: Considered) -> Verdict:
+    """What an agent would do now if it did not explore."""
+    estimates = considered.estimates
+    order = np.argsort(-estimates, kind="stable")
+    best = int(order[0])
+    if len(order) == 1:
+        return Verdict(best, None, True, "There is no other response.", 1.0)
+    second = int(order[1])
+    first, next_best = float(estimates[best]), max(float(estimates[second]), 0.0)
+    margin = max(first - next_best, 0.0) / first if first > 0 else 0.0
+
+    def unsure(why: str) -> Verdict:
+        return Verdict(best, second, False, f"I don't know yet: {why}", margin)
+
+    if considered.learned == 0:
+        return unsure("nothing was described to me.")
+    if margin < CLEAR_MARGIN:
+        return unsure("what I was told hardly tells these apart.")
+    if int(np.argmax(estimates + np.nan_to_num(considered.bonuses))) != best:
+        return unsure("I would rather try another one, to find out.")
+    return Verdict(best, second, True, "What I was told says so.", margin)

@@ -1,0 +1,58 @@
+"""Blind checks: whether a description tells a response apart from the others."""
+
+from __future__ import annotations
+
+import json
+
+from sqlalchemy import Connection, func, select
+
+from tellback.classroom.store.describing import RefusedError
+from tellback.classroom.store.log import Kind, LessonLog
+from tellback.classroom.store.rounds import find_asked, find_round
+from tellback.classroom.store.tables import events, rounds
+from tellback.roles import Instruction
+
+
+def round_to_check(
+    connection: Connection, lesson: str, account: str
+) -> tuple[int, Instruction] | None:
+    """A round that somebody else has described and this person has not checked; any of them."""
+    mine = select(events.c.round).where(
+        events.c.lesson == lesson, events.c.account == account, events.c.kind == Kind.CHECKED.value
+    )
+    query = (
+        select(rounds.c.number, events.c.data)
+        .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described))
+        .where(
+            rounds.c.lesson == lesson, rounds.c.describer != account, rounds.c.number.not_in(mine)
+        )
+        .order_by(func.random())
+        .limit(1)
+    )
+    row = connection.execute(query).one_or_none()
+    return None if row is None else (row.number, json.loads(row.data)["description"])
+
+
+def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[bool, int]:
+    """Keep which response somebody picked; whether it was the one, and which was."""
+    round = find_round(log.connection, log.lesson, number)
+    if round.described is None:
+        raise RefusedError("not_described", f"Round {number} has no description to check.")
+    if round.describer == account:
+        raise RefusedError("own", f"Round {number} was described by you: somebody else checks it.")
+    response = find_asked(log.connection, log.lesson, round).choice.response
+    before = log.connection.execute(
+        select(events.c.data).where(
+            events.c.lesson == log.lesson,
+            events.c.round == number,
+            events.c.account == account,
+            events.c.kind == Kind.CHECKED.value,
+        )
+    ).scalar()
+    if before is not None:
+        if json.loads(before).get("picked") != picked:
+            raise RefusedError("checked", f"Round {number} was checked by you before.")
+        return picked == response, response
+    right = picked == response
+    log.append(Kind.CHECKED, {"picked": picked, "right": right}, round=number, account=account)
+    return right, response

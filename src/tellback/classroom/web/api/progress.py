@@ -1,0 +1,135 @@
+"""How a lesson goes, and word of everything new in it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+from fastapi import APIRouter, Request
+from sqlalchemy import select
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.progress import certificate, match_rate
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.reports import (
+    agreement,
+    checks,
+    curve,
+    round_columns,
+    teacher_counts,
+)
+from tellback.classroom.store.rounds import counts_by_status
+from tellback.classroom.store.tables import lessons, progress
+from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
+from tellback.classroom.web.bodies import (
+    PointAnswer,
+    ProgressAnswer,
+    ShareAnswer,
+    TeacherAnswer,
+    UnsureAnswer,
+)
+from tellback.classroom.web.refusals import refusals
+from tellback.theory.shares import Share, share_of_counts
+
+router = APIRouter(tags=["progress"], responses=refusals(401, 403, 404, 422))
+
+LOOK_SECONDS = 0.5
+"""How often the log is looked at for those who wait for news."""
+
+QUIET_SECONDS = 15
+"""After so long without news a line is sent, so that a lost connection is noticed."""
+
+
+@router.get("/lessons/{lesson}/progress")
+def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ProgressAnswer:
+    """How the lesson goes: what was described, how well requests are met, and what is unsure."""
+    with room.database.read() as connection:
+        row = connection.execute(
+            select(lessons.c.events, lessons.c.rounds).where(lessons.c.id == learner.lesson)
+        ).one()
+        statuses = counts_by_status(connection, learner.lesson)
+        points = curve(connection, learner.lesson)
+        columns = round_columns(connection, learner.lesson)
+        counts = teacher_counts(connection, learner.lesson)
+        checked = checks(connection, learner.lesson)
+    proof = certificate(learner.definition, columns)
+    match = learner.definition.match
+    return ProgressAnswer(
+        lesson=learner.lesson,
+        name=learner.name,
+        events=row.events,
+        rounds=row.rounds,
+        described=statuses.get("described", 0),
+        statuses=statuses,
+        curve=[PointAnswer(**point._asdict()) for point in points],
+        matches=_share(match_rate(columns)),
+        match_says=match.says if match else "",
+        certified_regret=proof.regret,
+        light=proof.light.light,
+        light_says=proof.light.says,
+        unsure=[UnsureAnswer(request=asked, says=says) for asked, says in learner.unsure()],
+        teachers=[
+            TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
+            for one in counts
+        ],
+        agreement=_counted(agreement(counts)),
+        checks=_counted(checked),
+    )
+
+
+def _counted(counts: tuple[int, int]) -> ShareAnswer | None:
+    n, yes = counts
+    return _share(share_of_counts(yes, n)) if n else None
+
+
+def _share(share: Share | None) -> ShareAnswer | None:
+    if share is None:
+        return None
+    return ShareAnswer(share=share.share, low=share.low, high=share.high, n=share.n)
+
+
+@router.get(
+    "/lessons/{lesson}/news",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "News, as they come."}},
+)
+async def news(
+    request: Request, room: AClassroom, learner: ALearner, caller: AsTeacher
+) -> StreamingResponse:
+    """Server-sent events: one with the number of the latest event whenever there are new ones."""
+    return StreamingResponse(_news(request, room.database, learner), media_type="text/event-stream")
+
+
+async def _news(request: Request, database: Database, learner: Learner) -> AsyncIterator[str]:
+    told: tuple[int, int] | None = None
+    quiet = 0.0
+    yield "retry: 2000\n\n"
+    while not await request.is_disconnected():
+        latest = await run_in_threadpool(_latest, database, learner.lesson)
+        if latest != told:
+            told, quiet = latest, 0.0
+            data = json.dumps({"events": latest[0], "progress": latest[1]})
+            yield f"id: {latest[0]}\nevent: news\ndata: {data}\n\n"
+        elif quiet >= QUIET_SECONDS:
+            quiet = 0.0
+            yield ": still here\n\n"
+        await asyncio.sleep(LOOK_SECONDS)
+        quiet += LOOK_SECONDS
+
+
+def _latest(database: Database, lesson: str) -> tuple[int, int]:
+    """The latest event, and the latest that progress was worked out for."""
+    known = (
+        select(progress.c.seq)
+        .where(progress.c.lesson == lesson)
+        .order_by(progress.c.seq.desc())
+        .limit(1)
+    )
+    with database.read() as connection:
+        latest = connection.execute(
+            select(lessons.c.events).where(lessons.c.id == lesson)
+        ).scalar_one()
+        return latest, connection.execute(known).scalar() or 0

@@ -1,0 +1,200 @@
+"""Teaching: a response to describe, what it was, and the way back."""
+
+from __future__ import annotations
+
+import base64
+
+from fastapi import APIRouter, Query, Response
+
+from tellback.classroom.learning.content import Content
+from tellback.classroom.learning.learner import Learner
+from tellback.classroom.store.claims import claim_round, prolong_claim
+from tellback.classroom.store.describing import describe, end_without, withdraw
+from tellback.classroom.store.log import writing
+from tellback.classroom.store.rounds import Round, Status, find_asked, find_round, find_task
+from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
+from tellback.classroom.web.api.rounds import demand_instruction
+from tellback.classroom.web.bodies import (
+    Change,
+    ClaimAnswer,
+    Described,
+    EffectAnswer,
+    Ended,
+    Ending,
+    LessonId,
+    NewDescription,
+    RoundNumber,
+    Withdrawn,
+)
+from tellback.classroom.web.callers import Caller, Role
+from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.problems import not_found
+from tellback.classroom.web.refusals import refusals
+
+router = APIRouter(tags=["teaching"], responses=refusals(401, 403, 404, 409, 422))
+
+MOST_CHANGES = 20
+"""Of the requests whose answer has changed, so many are told."""
+
+
+@router.post(
+    "/lessons/{lesson}/claims",
+    responses={204: {"description": "There is nothing to describe just now."}},
+    response_model=ClaimAnswer,
+)
+def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer | Response:
+    """A response to describe: nobody else gets it while the lease lasts."""
+    account, until = room.claim_for(caller.account)
+    with room.database.write() as connection:
+        claimed = claim_round(connection, learner.lesson, account, until)
+    if claimed is None and learner.asks_by_itself:
+        opened = learner.ask_by_itself(account, (account, until))
+        with room.database.read() as connection:
+            claimed = find_round(connection, learner.lesson, opened.number)
+    if claimed is None:
+        return Response(status_code=204)
+    return _shown(room, learner, claimed, until)
+
+
+@router.put("/lessons/{lesson}/rounds/{round}/claim", status_code=204, response_class=Response)
+def keep_claim(
+    lesson: LessonId, round: RoundNumber, room: AClassroom, caller: AsTeacher
+) -> Response:
+    """Keep a response for longer; refused if somebody else has it now."""
+    account, until = room.claim_for(caller.account)
+    with room.database.write() as connection:
+        found = find_round(connection, lesson, round)
+        if not prolong_claim(connection, lesson, found.number, account, until):
+            raise not_found(f"lease of yours on round {round}")
+    return Response(status_code=204)
+
+
+def _shown(room: Classroom, learner: Learner, claimed: Round, until: float) -> ClaimAnswer:
+    """What a teacher is shown: never what was asked for."""
+    with room.database.read() as connection:
+        features, packed = find_task(connection, learner.lesson, claimed.number)
+        response = find_asked(connection, learner.lesson, claimed).choice.response
+    content = Content.unpacked(packed)
+    return ClaimAnswer(
+        round=claimed.number,
+        response=response,
+        candidates=len(features) // (8 * learner.definition.facts.dim),
+        context=content.context,
+        texts=content.texts,
+        images=image_places(learner.lesson, claimed.number, content),
+        until=until,
+    )
+
+
+def image_places(lesson: str, number: int, content: Content) -> list[str] | None:
+    """Where the pictures of a round are."""
+    if content.images is None:
+        return None
+    place = f"/api/v1/lessons/{lesson}/rounds/{number}/images"
+    return [f"{place}/{i}.png" for i in range(len(content.images))]
+
+
+@router.get(
+    "/lessons/{lesson}/rounds/{round}/images/{index}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
+def image(
+    lesson: LessonId, round: RoundNumber, index: int, room: AClassroom, caller: AsTeacher
+) -> Response:
+    """A picture of a round."""
+    with room.database.read() as connection:
+        _, packed = find_task(connection, lesson, round)
+    pictures = Content.unpacked(packed).images or []
+    if not 0 <= index < len(pictures):
+        raise not_found(f"picture {index} in round {round}")
+    return Response(base64.b64decode(pictures[index]), media_type="image/png")
+
+
+@router.put("/lessons/{lesson}/rounds/{round}/description")
+def give_description(
+    round: RoundNumber,
+    body: NewDescription,
+    room: AClassroom,
+    learner: ALearner,
+    caller: AsTeacher,
+    effect: bool = Query(False, description="Whether to say what it changed."),
+) -> Described:
+    """Say what a response was. Sent again, it is kept once; it may come late, in any order."""
+    demand_instruction(learner, body.description, "description")
+    match = learner.definition.match
+    assert match is not None
+    with writing(room.database, learner.lesson) as log:
+        given = describe(
+            log,
+            round,
+            caller.account,
+            body.description,
+            match,
+            anyones=_may_all(caller),
+            saw_request=body.saw_request,
+        )
+    changed = _effect(learner) if effect else None
+    if not effect:
+        learner.catch_up()
+    return Described(
+        round=round,
+        event=given.seq,
+        new=given.new,
+        asked=given.asked,
+        matched=given.matched,
+        saw_request=given.saw_request,
+        second=given.second,
+        agrees=given.agrees,
+        effect=changed,
+    )
+
+
+def _may_all(caller: Caller) -> bool:
+    return caller.role.may(Role.ENGINEER)
+
+
+def _effect(learner: Learner) -> EffectAnswer:
+    effect = learner.effect()
+    # Those that got right or wrong first: they say most.
+    flips = sorted(effect.flips, key=lambda flip: flip.was_right == flip.is_right)
+    return EffectAnswer(
+        learned=effect.learned,
+        changes=[
+            Change(
+                request=flip.task.instruction,
+                before=flip.before,
+                after=flip.after,
+                was_right=flip.was_right,
+                is_right=flip.is_right,
+            )
+            for flip in flips[:MOST_CHANGES]
+        ],
+        right=effect.right,
+        requests=effect.requests,
+    )
+
+
+@router.delete("/lessons/{lesson}/rounds/{round}/description")
+def take_back(
+    round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher
+) -> Withdrawn:
+    """Take back what was said of a response, or that it was skipped: the agent never knew."""
+    _, until = room.claim_for(caller.account)
+    anyones = caller.role.may(Role.REVIEWER)
+    with writing(room.database, learner.lesson) as log:
+        done = withdraw(log, round, caller.account, until, anyones=anyones)
+    learner.catch_up()
+    return Withdrawn(round=round, withdrawn=done)
+
+
+@router.put("/lessons/{lesson}/rounds/{round}/outcome")
+def end(
+    lesson: LessonId, round: RoundNumber, body: Ending, room: AClassroom, caller: AsTeacher
+) -> Ended:
+    """Close a round without a description, which stays missing: skip, cannot tell, or flag."""
+    with writing(room.database, lesson) as log:
+        outcome = Status(body.outcome)
+        end_without(log, round, caller.account, outcome, body.note, anyones=_may_all(caller))
+        found = find_round(log.connection, lesson, round)
+    return Ended(round=round, status=found.status.value)

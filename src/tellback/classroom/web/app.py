@@ -1,0 +1,48 @@
+"""The service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from tellback import __version__
+from tellback.classroom.settings import Settings
+from tellback.classroom.web.api import accounts, asking, checks, lessons, progress, rounds, teaching
+from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.guard import guard
+
+API = "/api/v1"
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The service, ready to be run by uvicorn.
+
+    Parameters
+    ----------
+    settings : Settings
+        How it is run.
+    """
+    room = Classroom(settings)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        room.open()
+        yield
+        room.close()
+
+    app = FastAPI(
+        title="tellback classroom",
+        version=__version__,
+        summary="People teach an agent by describing what it did.",
+        # Their pages load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.classroom = room
+    guard(app, settings)
+    for part in (accounts, lessons, rounds, teaching, asking, progress, checks):
+        app.include_router(part.router, prefix=API)
+    return app
