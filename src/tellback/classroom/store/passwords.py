@@ -68,11 +68,12 @@ def _hashed(password: str, cost: Cost, salt: bytes) -> str:
     # The same letters typed on another keyboard are the same password.
     typed = unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
     with AT_ONCE:
+        memory = 256 * cost.n * cost.r + 2**20  # the most it may take; it takes half of that
         found = hashlib.scrypt(
-            typed, salt=salt, n=cost.n, r=cost.r, p=cost.p, maxmem=256 * cost.n * cost.r
+            typed, salt=salt, n=cost.n, r=cost.r, p=cost.p, maxmem=memory, dklen=32
         )
     numbers = "$".join(str(number) for number in cost)
-    return f"scrypt${numbers}${_text(salt)}${_text(found[:32])}"
+    return f"scrypt${numbers}${_text(salt)}${_text(found)}"
 
 
 def _text(raw: bytes) -> str:
