@@ -30,7 +30,7 @@ from tellback.classroom.web.guard import guard
 from tellback.classroom.web.origins import without_port
 from tellback.classroom.web.pages_login import router as login_page
 from tellback.classroom.web.security import demand_accounts, needs
-from tellback.cli.classroom import accounts_app
+from tellback.cli.accounts import accounts_app
 from tellback.errors import FieldError, TellbackError, UnknownNameError
 
 PASSWORD = "correct horse battery"

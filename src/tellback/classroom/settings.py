@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tellback.errors import SettingError, real, whole
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Settings:
 
     database: str
     accounts: bool = True
-    hosts: tuple[str, ...] = field(default=("localhost", "127.0.0.1", "[::1]"))
+    hosts: tuple[str, ...] = LOOPBACK_NAMES
     secure: bool = False
     lease_seconds: float = 180.0
     largest_body: int = 32 * 2**20

@@ -6,7 +6,18 @@ import sys
 
 import typer
 
-from tellback.cli import about, certify, diagnose, evaluate, league, paper, run, study
+from tellback.cli import (
+    about,
+    accounts,
+    certify,
+    diagnose,
+    evaluate,
+    league,
+    paper,
+    run,
+    study,
+    teach,
+)
 from tellback.cli.show import console, escape
 
 app = typer.Typer(
@@ -27,6 +38,9 @@ app.command("diagnose")(diagnose.diagnose)
 app.add_typer(paper.app, name="paper")
 app.command("league")(league.league)
 app.command("check")(about.check)
+app.command("teach")(teach.teach)
+app.command("serve")(teach.serve)
+app.add_typer(accounts.accounts_app, name="accounts")
 
 
 def main() -> None:

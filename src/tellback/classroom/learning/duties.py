@@ -60,7 +60,8 @@ class Duties:
     def stop(self) -> None:
         """End, after the turn that is being done."""
         self._stop.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
     def _run(self) -> None:
         while not self._stop.wait(LOOK_SECONDS):

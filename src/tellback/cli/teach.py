@@ -1,0 +1,121 @@
+"""``tellback teach`` and ``tellback serve``: the classroom."""
+
+from __future__ import annotations
+
+import threading
+import webbrowser
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tellback.cli.accounts import DatabaseUrl, default_database
+from tellback.cli.show import console
+
+if TYPE_CHECKING:
+    from tellback.classroom.settings import Settings
+
+PORT = 8765
+
+
+def teach(
+    database: DatabaseUrl = None,
+    port: Annotated[int, typer.Option(help="Where to listen; the next free one is taken.")] = PORT,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")
+    ] = True,
+) -> None:
+    """Teach an agent in your browser: look at what it did, and type what that was.
+
+    It begins with a demonstration: pictures, five at a time. What you type is kept in a file of
+    your data folder, and the next time the agent is where you left it. Only this machine can
+    reach the page, and whoever can needs no account.
+    """
+    _demand_extra()
+    from tellback.classroom.settings import Settings
+    from tellback.classroom.web import serving
+
+    host = "127.0.0.1"
+    settings = Settings(database or default_database(), accounts=False, requests_a_minute=0)
+    lesson = _demonstration(settings)
+    found = serving.free_port(host, port)
+    url = f"http://{host}:{found}/teach/{lesson}"
+    console(stderr=True).print(
+        f"Teach at [bold]{url}[/]   (lessons are kept in {settings.database}; Ctrl-C ends)",
+        soft_wrap=True,
+    )
+    if browser:
+        threading.Timer(1.5, webbrowser.open, (url,)).start()
+    serving.serve(settings, host, found, level=30)
+
+
+def serve(
+    database: DatabaseUrl = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on.", min=1, max=65535)] = PORT,
+    workers: Annotated[int, typer.Option(help="How many processes answer.", min=1)] = 1,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="A name under which the service is reached; can be given again."),
+    ] = None,
+    secure: Annotated[
+        bool, typer.Option("--secure", help="It is reached over HTTPS, through a proxy.")
+    ] = False,
+    accounts: Annotated[
+        bool, typer.Option("--accounts/--no-accounts", help="Whether people must sign in.")
+    ] = True,
+    demonstration: Annotated[
+        bool, typer.Option("--demonstration", help="Make the demonstration lesson.")
+    ] = False,
+    lease: Annotated[
+        float, typer.Option(help="Seconds for which a response stays with a teacher.")
+    ] = 180.0,
+    requests: Annotated[
+        int, typer.Option(help="Requests a minute from one account; 0 for any number.", min=0)
+    ] = 6000,
+) -> None:
+    """Run the classroom as a service: people sign in, programs bring tokens.
+
+    Make an account first: tellback accounts add NAME --role admin. Beyond this machine it
+    listens only with accounts; put a proxy before it that speaks HTTPS, say --secure, and give
+    the --name by which it is reached. Logs are lines of JSON on standard error.
+    """
+    _demand_extra()
+    from tellback.classroom.settings import LOOPBACK_NAMES, Settings
+    from tellback.classroom.store.database import opened
+    from tellback.classroom.web import serving
+    from tellback.classroom.web.security import demand_accounts
+
+    settings = Settings(
+        database or default_database(),
+        accounts=accounts,
+        hosts=(*LOOPBACK_NAMES, *(name or [])),
+        secure=secure,
+        lease_seconds=lease,
+        requests_a_minute=requests,
+    )
+    store = opened(settings.database)
+    try:
+        demand_accounts(settings, host, store)
+    finally:
+        store.close()
+    if demonstration:
+        _demonstration(settings)
+    serving.serve(settings, host, port, workers)
+
+
+def _demand_extra() -> None:
+    from tellback.extras import from_extra
+
+    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2"):
+        from_extra("classroom", module, "The classroom")
+
+
+def _demonstration(settings: Settings) -> str:
+    from tellback.classroom.web.classroom import Classroom
+
+    with console(stderr=True).status("Preparing the demonstration"):
+        room = Classroom(settings)
+        try:
+            return room.demonstrate()
+        finally:
+            room.close()
