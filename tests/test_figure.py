@@ -21,7 +21,8 @@ kinds, colours = st.sampled_from(list(INSIDE)), st.sampled_from(list(COLOURS))
 
 def features(picture: Pixels, encoder: Figure | None = None) -> NDArray[np.float64]:
     encode = (encoder or Figure()).begin(Images(encoder=Figure()).gallery)
-    return encode(picture[None])[0]
+    row: NDArray[np.float64] = encode(picture[None])[0]
+    return row
 
 
 def plain(colour: tuple[int, int, int], height: int = 60, width: int = 60) -> Pixels:
