@@ -2,6 +2,7 @@
 
 from tellback.encoders.autoencoder import Autoencoder
 from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource, encoder_from
+from tellback.encoders.figure import Figure
 from tellback.encoders.joined import Joined
 from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import TextEncoder, TextEncoderSpec, plain_words
@@ -12,6 +13,7 @@ __all__ = [
     "Autoencoder",
     "Encoder",
     "EncoderSpec",
+    "Figure",
     "Joined",
     "NGrams",
     "PictureSource",
