@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from classroom_parts import database, database_url  # noqa: F401
 from real_parts import *  # noqa: F403  (fixtures and hooks, found by their names)
 
 LONGEST_FIRST = (
