@@ -574,6 +574,7 @@ def test_an_admin_manages_accounts(app: FastAPI, database: Database) -> None:
     own = f"/api/v1/accounts/{root_account.id}"
     assert code(root.patch(own, json={"disabled": True})) == (409, "last_admin")
     assert code(root.patch("/api/v1/accounts/%00", json={})) == (422, "unfit")
+    assert code(root.patch(path, json={"disabled": 0})) == (422, "unfit")
 
 
 def test_a_disabled_account_is_out_at_once_and_for_good(app: FastAPI, database: Database) -> None:
@@ -859,6 +860,20 @@ def test_the_login_page_has_no_script_or_style_inside(client: TestClient) -> Non
     for field in ("name", "password"):
         assert f'<label for="{field}">' in page
         assert f'id="{field}"' in page
+
+
+def test_the_description_of_the_api_names_tokens_and_every_refusal(app: FastAPI) -> None:
+    described = app.openapi()
+    assert described["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    for path in ("/api/v1/me", "/api/v1/accounts", "/api/v1/tokens"):
+        endpoint = described["paths"][path]["get"]
+        assert endpoint["security"] == [{"token": []}]
+        assert {"400", "401", "403", "413", "421", "429"} <= set(endpoint["responses"])
+    endpoint = described["paths"]["/api/v1/login"]["post"]
+    assert "security" not in endpoint
+    body = endpoint["responses"]["422"]["content"]["application/json"]["schema"]
+    assert body == {"$ref": "#/components/schemas/Refusal"}
+    assert "/login" not in described["paths"]
 
 
 # Without accounts
