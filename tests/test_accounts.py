@@ -844,6 +844,13 @@ def test_every_answer_has_the_headers_that_keep_a_browser_safe(
     assert PASSWORD not in answers[500].text
 
 
+def test_a_method_that_is_not_there_is_told_which_are(client: TestClient) -> None:
+    for path, methods in {"me": "GET", "tokens": "GET, POST", "tokens/1": "DELETE"}.items():
+        answer = client.request("PUT", f"/api/v1/{path}")
+        assert code(answer) == (405, "method_not_allowed")
+        assert answer.headers["allow"] == methods
+
+
 def test_a_request_keeps_the_id_it_came_with_if_that_is_harmless(client: TestClient) -> None:
     kept = client.get("/login", headers={"X-Request-Id": "job-17"})
     assert kept.headers["x-request-id"] == "job-17"
