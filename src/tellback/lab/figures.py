@@ -58,7 +58,10 @@ def _write(figure: Any, path: Path, suffix: str) -> None:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     figure.set_dpi(160)
+    canvas: Any
     if suffix == ".svg":
-        FigureCanvasSVG(figure).print_svg(path, metadata={"Date": None})
+        canvas = FigureCanvasSVG(figure)
+        canvas.print_svg(path, metadata={"Date": None})
     else:
-        FigureCanvasAgg(figure).print_png(path)
+        canvas = FigureCanvasAgg(figure)
+        canvas.print_png(path)
