@@ -9,11 +9,30 @@ from fastapi import FastAPI
 
 from tellback import __version__
 from tellback.classroom.settings import Settings
-from tellback.classroom.web.api import accounts, asking, checks, lessons, progress, rounds, teaching
+from tellback.classroom.web.api import (
+    accounts,
+    asking,
+    checks,
+    going_back,
+    lessons,
+    progress,
+    rounds,
+    teaching,
+)
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.guard import guard
 
 API = "/api/v1"
+PARTS = (
+    accounts,
+    lessons,
+    rounds,
+    teaching,
+    asking,
+    progress,
+    checks,
+    going_back,
+)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -43,6 +62,6 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.state.classroom = room
     guard(app, settings)
-    for part in (accounts, lessons, rounds, teaching, asking, progress, checks):
+    for part in PARTS:
         app.include_router(part.router, prefix=API)
     return app
