@@ -15,6 +15,7 @@ from tellback.classroom.web.api import (
     checks,
     going_back,
     lessons,
+    log,
     progress,
     rounds,
     teaching,
@@ -26,6 +27,7 @@ API = "/api/v1"
 PARTS = (
     accounts,
     lessons,
+    log,
     rounds,
     teaching,
     asking,
