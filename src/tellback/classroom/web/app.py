@@ -17,6 +17,7 @@ from tellback.classroom.web.api import (
     lessons,
     log,
     progress,
+    replays,
     rounds,
     teaching,
 )
@@ -34,6 +35,7 @@ PARTS = (
     progress,
     checks,
     going_back,
+    replays,
 )
 
 

@@ -88,6 +88,7 @@ class ReplayAnswer(BaseModel):
     estimate: EstimateAnswer | None = Field(
         description="Of the agent taught by the first half, on the second half; null if unknown."
     )
+    doubly_robust: EstimateAnswer | None = Field(description="Another estimate of the same.")
     estimate_says: str = Field(description="What it rests on, or why there is none.")
 
 
