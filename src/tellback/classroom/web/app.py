@@ -14,6 +14,7 @@ from tellback.classroom.web.api import (
     asking,
     checks,
     going_back,
+    hooks,
     lessons,
     log,
     progress,
@@ -23,6 +24,7 @@ from tellback.classroom.web.api import (
 )
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.guard import guard
+from tellback.classroom.web.health import watch
 
 API = "/api/v1"
 PARTS = (
@@ -36,6 +38,7 @@ PARTS = (
     checks,
     going_back,
     replays,
+    hooks,
 )
 
 
@@ -65,6 +68,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.classroom = room
+    watch(app)
     guard(app, settings)
     for part in PARTS:
         app.include_router(part.router, prefix=API)
