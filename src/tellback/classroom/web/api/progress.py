@@ -65,7 +65,7 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
         described=statuses.get("described", 0),
         statuses=statuses,
         curve=[PointAnswer(**point._asdict()) for point in points],
-        matches=_share(match_rate(columns)),
+        matches=share_answer(match_rate(columns)),
         match_says=match.says if match else "",
         certified_regret=proof.regret,
         light=proof.light.light,
@@ -82,10 +82,11 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
 
 def _counted(counts: tuple[int, int]) -> ShareAnswer | None:
     n, yes = counts
-    return _share(share_of_counts(yes, n)) if n else None
+    return share_answer(share_of_counts(yes, n)) if n else None
 
 
-def _share(share: Share | None) -> ShareAnswer | None:
+def share_answer(share: Share | None) -> ShareAnswer | None:
+    """A share as it is told."""
     if share is None:
         return None
     return ShareAnswer(share=share.share, low=share.low, high=share.high, n=share.n)
