@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from tellback import __version__
 from tellback.classroom.settings import Settings
+from tellback.classroom.web import pages, pages_login
 from tellback.classroom.web.api import accounts, asking, checks, lessons, progress, rounds, teaching
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.guard import guard
@@ -45,4 +46,7 @@ def create_app(settings: Settings) -> FastAPI:
     guard(app, settings)
     for part in (accounts, lessons, rounds, teaching, asking, progress, checks):
         app.include_router(part.router, prefix=API)
+    app.include_router(pages.router)
+    app.include_router(pages_login.router)
+    pages.mount_static(app)
     return app
