@@ -25,6 +25,7 @@ from tellback.classroom.store.rounds import counts_by_status
 from tellback.classroom.store.tables import lessons, progress
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.bodies import (
+    CurveAnswer,
     PointAnswer,
     ProgressAnswer,
     ShareAnswer,
@@ -77,6 +78,20 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
         ],
         agreement=_counted(agreement(counts)),
         checks=_counted(checked),
+    )
+
+
+@router.get("/lessons/{lesson}/curve")
+def get_curve(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CurveAnswer:
+    """The success curve alone: it names no request, and so is for those who describe, too."""
+    with room.database.read() as connection:
+        described = counts_by_status(connection, learner.lesson).get("described", 0)
+        points = curve(connection, learner.lesson)
+    match = learner.definition.match
+    return CurveAnswer(
+        described=described,
+        curve=[PointAnswer(**point._asdict()) for point in points],
+        match_says=match.says if match else "",
     )
 
 
