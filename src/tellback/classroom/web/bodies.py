@@ -206,6 +206,19 @@ class ClaimAnswer(BaseModel):
     until: float = Field(description="When it may be given to somebody else, in seconds of Unix.")
 
 
+class Shown(BaseModel):
+    """What a round shows. Neither what was asked for is told, nor what the agent did."""
+
+    round: int
+    candidates: int
+    context: str | None
+    texts: list[str] | None
+    images: list[str] | None = Field(description="Where the pictures are.")
+    features: list[list[float]] | None = Field(
+        description="Where there is nothing else to show: the first numbers of the first few."
+    )
+
+
 class Asking(Candidates):
     """A request to think about."""
 
@@ -250,6 +263,14 @@ class PointAnswer(BaseModel):
     described: int
     right: int
     requests: int
+
+
+class CurveAnswer(BaseModel):
+    """How many descriptions there are, and the success curve."""
+
+    described: int
+    curve: list[PointAnswer] = Field(description="Empty where nobody knows what is right.")
+    match_says: str = Field(description="How matches are judged, and how often wrongly.")
 
 
 class TeacherAnswer(BaseModel):

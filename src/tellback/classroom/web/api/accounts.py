@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, sessions, tokens
@@ -90,7 +90,7 @@ class AccountChange(_Body):
     """What is to change; what is left out stays."""
 
     role: Role | None = Field(default=None, description="What it may do from now on.")
-    disabled: bool | None = Field(
+    disabled: StrictBool | None = Field(
         default=None, description="Whether it is shut; its sessions and tokens end for good."
     )
     password: NewPassword | None = Field(
@@ -114,7 +114,7 @@ class NewToken(_Body):
     name: Annotated[
         str, Field(min_length=1, max_length=LONGEST_NAME, description="What it is for.")
     ]
-    days: Annotated[int, Field(ge=1, le=LONGEST_DAYS)] | None = Field(
+    days: Annotated[StrictInt, Field(ge=1, le=LONGEST_DAYS)] | None = Field(
         default=None, description="In how many days it expires; without, when it is revoked."
     )
     account: Annotated[str, Field(pattern=_ID)] | None = Field(
