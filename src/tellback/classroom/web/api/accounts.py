@@ -48,7 +48,7 @@ TriedPassword = Annotated[
 
 
 class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class SignIn(_Body):
@@ -82,14 +82,16 @@ class NewAccount(_Body):
     """An account to be made."""
 
     name: Name
-    role: Role = Field(default=Role.TEACHER, description="What it may do.")
+    role: Role = Field(default=Role.TEACHER, strict=False, description="What it may do.")
     password: NewPassword
 
 
 class AccountChange(_Body):
     """What is to change; what is left out stays."""
 
-    role: Role | None = Field(default=None, description="What it may do from now on.")
+    role: Annotated[Role, Field(strict=False)] | None = Field(
+        default=None, description="What it may do from now on."
+    )
     disabled: bool | None = Field(
         default=None, description="Whether it is shut; its sessions and tokens end for good."
     )
