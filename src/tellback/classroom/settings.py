@@ -33,6 +33,9 @@ class Settings:
     requests_a_minute : int
         The most that one account, or one address that has not signed in, may send; 0 for any
         number.
+    private_hooks : bool
+        Whether hooks may lead to addresses that are not public, such as those of this machine
+        and its neighbours.
     """
 
     database: str
@@ -42,6 +45,7 @@ class Settings:
     lease_seconds: float = 180.0
     largest_body: int = 32 * 2**20
     requests_a_minute: int = 6000
+    private_hooks: bool = False
 
     def __post_init__(self) -> None:
         real("lease_seconds", self.lease_seconds, above=0)

@@ -35,7 +35,9 @@ def teach(
     from tellback.classroom.web import serving
 
     host = "127.0.0.1"
-    settings = Settings(database or default_database(), accounts=False, requests_a_minute=0)
+    settings = Settings(
+        database or default_database(), accounts=False, requests_a_minute=0, private_hooks=True
+    )
     lesson = _demonstration(settings)
     found = serving.free_port(host, port)
     url = f"http://{host}:{found}/teach/{lesson}"
@@ -72,6 +74,9 @@ def serve(
     requests: Annotated[
         int, typer.Option(help="Requests a minute from one account; 0 for any number.", min=0)
     ] = 6000,
+    private_hooks: Annotated[
+        bool, typer.Option("--private-hooks", help="Hooks may lead to private addresses.")
+    ] = False,
 ) -> None:
     """Run the classroom as a service: people sign in, programs bring tokens.
 
@@ -92,6 +97,7 @@ def serve(
         secure=secure,
         lease_seconds=lease,
         requests_a_minute=requests,
+        private_hooks=private_hooks,
     )
     store = opened(settings.database)
     try:

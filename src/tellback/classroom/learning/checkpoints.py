@@ -9,6 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, delete, insert, select
 
 from tellback.classroom.learning.fold import Fold, digest_of
+from tellback.classroom.store.log import Kind, LessonLog, read_events
 from tellback.classroom.store.tables import checkpoints
 from tellback.compiled import WITHOUT_KERNELS, source_digest
 from tellback.errors import TellbackError
@@ -17,8 +18,14 @@ from tellback.roles import State
 KEPT = 3
 
 
-def keep_checkpoint(connection: Connection, lesson: str, fold: Fold) -> None:
-    """Keep the state of an agent and what it was taught; the oldest go."""
+def keep_checkpoint(log: LessonLog, fold: Fold) -> bool:
+    """Keep the state of an agent and what it was taught; the oldest go.
+
+    Not if words were redacted that it may have learned: they must not come back this way.
+    """
+    connection, lesson = log.connection, log.lesson
+    if any(read_events(connection, lesson, after=fold.seq, kinds=[Kind.REDACTED])):
+        return False
     mine = checkpoints.c.lesson == lesson
     connection.execute(delete(checkpoints).where(mine, checkpoints.c.seq == fold.seq))
     connection.execute(
@@ -35,6 +42,7 @@ def keep_checkpoint(connection: Connection, lesson: str, fold: Fold) -> None:
     newest = select(checkpoints.c.seq).where(mine).order_by(checkpoints.c.seq.desc()).limit(KEPT)
     keep = list(connection.execute(newest).scalars())
     connection.execute(delete(checkpoints).where(mine, checkpoints.c.seq.not_in(keep)))
+    return True
 
 
 def start_from_checkpoint(

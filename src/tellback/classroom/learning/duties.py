@@ -14,6 +14,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.database import Database
+from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import leases, lessons, progress
 from tellback.errors import TellbackError
 
@@ -94,9 +95,10 @@ class Duties:
         learned = learner.fold.learned
         kept = self._kept.setdefault(learner.lesson, 0)
         if learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10):
-            with learner.still() as fold, self._database.write() as connection:
-                keep_checkpoint(connection, learner.lesson, fold)
-            self._kept[learner.lesson] = learned
+            with learner.still() as fold, writing(self._database, learner.lesson) as log:
+                kept_now = keep_checkpoint(log, fold)
+            if kept_now:
+                self._kept[learner.lesson] = learned
         if learner.exam.judged:
             self._note_progress(learner)
 

@@ -61,6 +61,21 @@ class Database:
             with connection.begin():
                 yield connection
 
+    def scrub(self) -> bool:
+        """Have nothing left in SQLite's files of what was deleted; False if readers are in the way.
+
+        The write-ahead log still has the pages as they were. PostgreSQL overwrites what was
+        deleted in its own time (vacuum).
+        """
+        if not self.sqlite:
+            return True
+        raw = self.engine.raw_connection()
+        try:
+            busy, _, _ = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+        finally:
+            raw.close()
+
     def close(self) -> None:
         """Let go of all connections."""
         self.engine.dispose()
@@ -110,6 +125,7 @@ def _sqlite(url: Any) -> Engine:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA secure_delete=ON")  # what is deleted is overwritten
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -127,7 +143,11 @@ def opened(url: str) -> Database:
     database = Database(url)
     try:
         migrate(database)
+    except TellbackError:
+        database.close()
+        raise
     except OperationalError as error:
+        database.close()
         reason = str(error.orig).strip().splitlines()[0] if error.orig else "it does not answer"
         raise TellbackError(f"The database {database} cannot be used: {reason}.") from error
     return database

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, delete, update
 
-from tellback.classroom.store.log import (
-    STANDING_CHANGES,
-    TOMBSTONE,
-    Kind,
-    LessonLog,
-    read_events,
-    standing,
-)
-from tellback.classroom.store.rounds import Status, change_round, standing_rounds
-from tellback.classroom.store.tables import checkpoints, events, progress, rounds
-from tellback.errors import SettingError
+from tellback.classroom.store.log import TOMBSTONE, Kind, LessonLog
+from tellback.classroom.store.places import settle_places
+from tellback.classroom.store.tables import answers, checkpoints, events, progress, rounds
+from tellback.errors import FieldError
+
+NOT_THEIRS = (Kind.ASKED, Kind.ROLLED_BACK, Kind.REDACTED)
+"""What a teacher does not say: what was asked, and what was done to the whole lesson."""
 
 
 def roll_back(log: LessonLog, to: int, account: str) -> int:
@@ -25,64 +21,40 @@ def roll_back(log: LessonLog, to: int, account: str) -> int:
     The log keeps all of it: rolling back is an event too, and can itself be rolled back.
     """
     if not 0 <= to <= log.latest:
-        raise SettingError(f"to must be an event from 0 to {log.latest}, not {to!r}.")
+        raise FieldError("to", f"to must be an event from 0 to {log.latest}, not {to!r}.")
     log.append(Kind.ROLLED_BACK, {"to": to}, account=account)
-    return _settle_standing(log)
+    return settle_places(log)
 
 
 def redact(log: LessonLog, teacher: str, account: str) -> int:
     """Delete what somebody said in a lesson, and unlearn it; how many events became tombstones.
 
-    Checkpoints and progress that knew of it are deleted too.
+    Their descriptions, second descriptions, checks, notes and leases go. Rounds that they
+    described or closed are open again, for others. Checkpoints and progress, which knew of their
+    words, are deleted. What they took back stays taken back.
     """
-    mine = (
+    theirs = (
         events.c.lesson == log.lesson,
         events.c.account == teacher,
-        events.c.kind.not_in([Kind.ASKED.value, Kind.ROLLED_BACK.value, Kind.REDACTED.value]),
+        events.c.kind.not_in([kind.value for kind in NOT_THEIRS]),
         events.c.data != json.dumps(TOMBSTONE),
     )
-    changed = log.connection.execute(update(events).where(*mine).values(data=json.dumps(TOMBSTONE)))
-    count = changed.rowcount
-    log.append(Kind.REDACTED, {"teacher": teacher, "events": count}, account=account)
-    log.connection.execute(delete(checkpoints).where(checkpoints.c.lesson == log.lesson))
-    log.connection.execute(delete(progress).where(progress.c.lesson == log.lesson))
-    seconds = select(events.c.seq).where(
-        events.c.lesson == log.lesson,
-        events.c.account == teacher,
-        events.c.kind == Kind.SECOND.value,
-    )
+    count = log.connection.execute(
+        update(events).where(*theirs).values(data=json.dumps(TOMBSTONE))
+    ).rowcount
     log.connection.execute(
         update(rounds)
-        .where(rounds.c.lesson == log.lesson, rounds.c.second.in_(seconds))
-        .values(second=None, wants_second=False)
+        .where(rounds.c.lesson == log.lesson, rounds.c.claimed_by == teacher)
+        .values(claimed_by=None, claimed_until=None)
     )
-    _settle_standing(log)
+    if count:
+        log.append(Kind.REDACTED, {"teacher": teacher, "events": count}, account=account)
+        log.connection.execute(delete(checkpoints).where(checkpoints.c.lesson == log.lesson))
+        log.connection.execute(delete(progress).where(progress.c.lesson == log.lesson))
+        settle_places(log)
     return count
 
 
-def _settle_standing(log: LessonLog) -> int:
-    """Make the table of rounds say what stands after all events."""
-    happened = read_events(log.connection, log.lesson, kinds=STANDING_CHANGES)
-    stands = standing(happened)
-    before = standing_rounds(log.connection, log.lesson)
-    for number in before.keys() - stands.keys():
-        change_round(log, number, status=Status.ROLLED_BACK.value, described=None, matched=None)
-    changed = {number: seq for number, seq in stands.items() if before.get(number) != seq}
-    for number, seq in changed.items():
-        row = log.connection.execute(
-            select(events.c.account, events.c.data).where(
-                events.c.lesson == log.lesson, events.c.seq == seq
-            )
-        ).one()
-        data = json.loads(row.data)
-        change_round(
-            log,
-            number,
-            status=Status.DESCRIBED.value,
-            described=seq,
-            describer=row.account,
-            matched=None if data["saw_request"] else data["matched"],
-            claimed_by=None,
-            claimed_until=None,
-        )
-    return len(stands)
+def forget_answers_to(connection: Connection, account: str) -> None:
+    """Delete what is kept of somebody's requests, which would answer them again."""
+    connection.execute(delete(answers).where(answers.c.account == account))

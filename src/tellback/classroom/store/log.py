@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, false, insert, literal, select, update
 
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.tables import events, lessons
+from tellback.classroom.store.tables import deliveries, events, hooks, lessons
 from tellback.errors import UnknownNameError
 from tellback.specs import Data
 
@@ -37,6 +37,10 @@ TOMBSTONE: Data = {"redacted": True}
 
 STANDING_CHANGES = (Kind.DESCRIBED, Kind.WITHDRAWN, Kind.ROLLED_BACK, Kind.REDACTED)
 """The kinds after which other descriptions may stand than before."""
+
+
+TOLD = (*STANDING_CHANGES, Kind.SECOND)
+"""The kinds that hooks are told of."""
 
 
 class Event(NamedTuple):
@@ -91,7 +95,22 @@ class LessonLog:
             "data": json.dumps(data, allow_nan=False),
         }
         self.connection.execute(insert(events), values)
+        if kind in TOLD:
+            self._tell_hooks()
         return self.latest
+
+    def _tell_hooks(self) -> None:
+        """Put word of the latest event into the outbox: both are kept, or neither."""
+        mine = select(
+            hooks.c.id,
+            literal(self.latest),
+            hooks.c.lesson,
+            literal(0),
+            literal(time.time()),
+            false(),
+        ).where(hooks.c.lesson == self.lesson)
+        columns = ["hook", "seq", "lesson", "tries", "due", "delivered"]
+        self.connection.execute(insert(deliveries).from_select(columns, mine))
 
     def next_round(self) -> int:
         """The number of a new round."""
@@ -138,13 +157,40 @@ def read_events(
     if round is not None:
         query = query.where(events.c.round == round)
     query = query.order_by(events.c.seq)
-    for row in connection.execute(query.execution_options(yield_per=500)):
-        yield event_of(row)
+    # Closed even if not read to the end: PostgreSQL keeps a cursor for it.
+    with connection.execute(query.execution_options(yield_per=500)) as rows:
+        for row in rows:
+            yield event_of(row)
 
 
 def event_of(row: Row[Any]) -> Event:
     """An event from its row."""
     return Event(row.seq, Kind(row.kind), row.round, row.account, row.at, json.loads(row.data))
+
+
+Spans = list[tuple[int, int]]
+"""Stretches of a log: events above the first number, up to the second."""
+
+
+def in_force(rollbacks: Iterable[Event], latest: int) -> Spans:
+    """The stretches of a log that count: what was rolled back does not.
+
+    Read from the end: a roll back skips all that came after the event it goes back to, earlier
+    roll backs included. So they can be rolled back too, and any number of them costs no more
+    than one look at each.
+    """
+    spans: Spans = []
+    for event in sorted(rollbacks, key=lambda event: -event.seq):
+        if event.seq <= latest:
+            spans.append((event.seq, latest))
+            latest = event.data["to"]
+    spans.append((0, latest))
+    return spans[::-1]
+
+
+def counts(spans: Spans, seq: int) -> bool:
+    """Whether an event is in one of the stretches."""
+    return any(low < seq <= high for low, high in spans)
 
 
 def standing(happened: Iterable[Event]) -> dict[int, int]:
@@ -158,14 +204,15 @@ def standing(happened: Iterable[Event]) -> dict[int, int]:
     happened : iterable of Event
         All events of a lesson from its beginning, at least those that change what stands.
     """
-    seen: list[Event] = []
+    seen = list(happened)
+    rollbacks = [event for event in seen if event.kind is Kind.ROLLED_BACK]
+    spans = in_force(rollbacks, seen[-1].seq if seen else 0)
     stands: dict[int, int] = {}
-    for event in happened:
-        seen.append(event)
-        if event.kind is Kind.ROLLED_BACK and not event.redacted:
-            stands = standing(one for one in seen if one.seq <= event.data["to"])
-        elif event.round is not None and event.kind in (Kind.DESCRIBED, Kind.WITHDRAWN):
+    for event in seen:
+        if event.round is None or not counts(spans, event.seq):
+            continue
+        if event.kind in (Kind.DESCRIBED, Kind.WITHDRAWN):
             stands.pop(event.round, None)
-            if event.kind is Kind.DESCRIBED and not event.redacted:
-                stands[event.round] = event.seq
+        if event.kind is Kind.DESCRIBED and not event.redacted:
+            stands[event.round] = event.seq
     return stands

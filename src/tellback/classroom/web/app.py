@@ -9,11 +9,38 @@ from fastapi import FastAPI
 
 from tellback import __version__
 from tellback.classroom.settings import Settings
-from tellback.classroom.web.api import accounts, asking, checks, lessons, progress, rounds, teaching
+from tellback.classroom.web import pages, pages_login
+from tellback.classroom.web.api import (
+    accounts,
+    asking,
+    checks,
+    going_back,
+    hooks,
+    lessons,
+    log,
+    progress,
+    replays,
+    rounds,
+    teaching,
+)
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.guard import guard
+from tellback.classroom.web.health import watch
 
 API = "/api/v1"
+PARTS = (
+    accounts,
+    lessons,
+    log,
+    rounds,
+    teaching,
+    asking,
+    progress,
+    checks,
+    going_back,
+    replays,
+    hooks,
+)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -42,7 +69,11 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.classroom = room
+    watch(app)
     guard(app, settings)
-    for part in (accounts, lessons, rounds, teaching, asking, progress, checks):
+    for part in PARTS:
         app.include_router(part.router, prefix=API)
+    app.include_router(pages.router)
+    app.include_router(pages_login.router)
+    pages.mount_static(app)
     return app

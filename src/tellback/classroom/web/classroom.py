@@ -15,6 +15,7 @@ from tellback.classroom.learning.learner import Claim, Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, opened
 from tellback.classroom.store.lessons import Lesson, create_lesson, find_lesson
+from tellback.classroom.web.outbox import Outbox
 from tellback.errors import UnknownNameError
 
 MOST_OPEN = 64
@@ -37,10 +38,17 @@ class Classroom:
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
         self._duties = Duties(self.database, self.learner)
+        self.outbox = Outbox(self.database, settings.private_hooks)
+
+    @property
+    def holders(self) -> set[str]:
+        """The names under which this process holds leases."""
+        return {self._duties.holder, self.outbox.holder}
 
     def open(self) -> None:
         """Begin to do what is done besides answering."""
         self._duties.start()
+        self.outbox.start()
 
     def create(self, name: str, definition: Definition, id: str | None = None) -> Lesson:
         """A new lesson."""
@@ -92,4 +100,5 @@ class Classroom:
     def close(self) -> None:
         """Let go of everything."""
         self._duties.stop()
+        self.outbox.stop()
         self.database.close()

@@ -1,0 +1,77 @@
+"""Replays: what another agent makes of the same lesson."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict
+
+from fastapi import APIRouter
+
+from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.replay import Replayed, replay
+from tellback.classroom.web.api.access import AClassroom, ALearner, AsEngineer
+from tellback.classroom.web.api.progress import share_answer
+from tellback.classroom.web.log_bodies import (
+    EstimateAnswer,
+    NewReplay,
+    ReplayAnswer,
+    SuccessAnswer,
+)
+from tellback.classroom.web.problems import Problem
+from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
+from tellback.off_policy import Estimate
+from tellback.off_policy.policies import EXACTLY
+
+router = APIRouter(route_class=StrictRoute, tags=["log"], responses=refusals(401, 403, 404, 422))
+
+_ONE_AT_A_TIME = threading.Lock()
+"""A replay keeps a processor busy: teachers must not wait for many."""
+
+
+@router.post("/lessons/{lesson}/replay")
+def try_agent(
+    body: NewReplay, room: AClassroom, learner: ALearner, caller: AsEngineer
+) -> ReplayAnswer:
+    """Teach another agent all that stands, in the same order, and see how it would have done.
+
+    Nothing changes in the lesson. Of long lessons the latest rounds are compared.
+    """
+    definition = Definition.from_data(learner.definition.to_data() | {"agent": body.agent})
+    definition.try_out()
+    if not _ONE_AT_A_TIME.acquire(blocking=False):
+        says = "Another replay is going on: try again when it is done."
+        raise Problem(503, "busy", says, headers={"Retry-After": "5"})
+    try:
+        exactly = learner.fold.agent.propensities in EXACTLY
+        with room.database.read() as connection:
+            replayed = replay(connection, learner.lesson, definition, exactly)
+    finally:
+        _ONE_AT_A_TIME.release()
+    learner.catch_up()
+    return _answer(learner, definition, replayed)
+
+
+def _answer(learner: Learner, definition: Definition, replayed: Replayed) -> ReplayAnswer:
+    assert definition.agent is not None
+    own = now = None
+    if learner.exam.judged:
+        right = learner.exam.right(learner.exam.answers(replayed.agent)) or []
+        own = SuccessAnswer(right=sum(right), requests=len(right))
+        _, _, right_now, requests = learner.examined()
+        now = SuccessAnswer(right=right_now, requests=requests)
+    return ReplayAnswer(
+        agent=definition.agent.to_data(),
+        descriptions=replayed.descriptions,
+        same_choice=share_answer(replayed.same_choice),
+        success=own,
+        success_now=now,
+        estimate=_estimate(replayed.judged.estimate),
+        doubly_robust=_estimate(replayed.judged.doubly_robust),
+        estimate_says=replayed.judged.says,
+    )
+
+
+def _estimate(estimate: Estimate | None) -> EstimateAnswer | None:
+    return None if estimate is None else EstimateAnswer(**asdict(estimate))

@@ -1,0 +1,151 @@
+"""Delivering word of new descriptions: at least once, in order, and signed."""
+
+from __future__ import annotations
+
+import logging
+import random
+import secrets
+import ssl
+import threading
+import time
+from functools import cache
+
+import httpx
+from sqlalchemy.exc import OperationalError
+
+from tellback import __version__
+from tellback.classroom.learning.duties import hold_lease
+from tellback.classroom.signing import EVENT, SIGNATURE, signed
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.hooks import (
+    Delivery,
+    body_of,
+    hooks_due,
+    next_delivery,
+    note_delivered,
+    note_failed,
+)
+from tellback.classroom.web.reachable import resolved
+from tellback.errors import TellbackError
+
+LOGGER = logging.getLogger(__name__)
+
+LEASE = "outbox"
+LEASE_SECONDS = 30.0
+LOOK_SECONDS = 0.25
+TIMEOUT_SECONDS = 5.0
+AT_A_TIME = 20
+"""To one hook, before the others have their turn."""
+
+LONGEST_WAIT = 3600.0
+GIVE_UP_AFTER = 24 * 3600.0
+
+
+class Outbox:
+    """Sends what is due, by a thread of this process, while this process holds the lease.
+
+    Parameters
+    ----------
+    database : Database
+        Where the deliveries are.
+    private : bool
+        Whether hooks may lead to addresses that are not public.
+    """
+
+    def __init__(self, database: Database, private: bool) -> None:
+        self.holder = secrets.token_hex(8)
+        self._database = database
+        self._private = private
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="outbox", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End, after the delivery that is being tried."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stop.wait(LOOK_SECONDS):
+            try:
+                self.turn()
+            except (OperationalError, TellbackError) as error:
+                LOGGER.warning("deliveries will be tried again: %s", error)
+            except Exception:  # one delivery that nobody foresaw must not end all others
+                LOGGER.exception("deliveries failed and will be tried again")
+
+    def turn(self) -> int:
+        """Send what is due now; how many attempts that took."""
+        with self._database.read() as connection:
+            due = hooks_due(connection, time.time())
+        return sum(self._send_some(hook) for hook in due)
+
+    def _send_some(self, hook: str) -> int:
+        tried = 0
+        while tried < AT_A_TIME and not self._stop.is_set():
+            with self._database.read() as connection:
+                delivery = next_delivery(connection, hook, time.time())
+            if delivery is None or not self._hold():
+                break
+            tried += 1
+            trouble = self._send(delivery)
+            with self._database.write() as connection:
+                if trouble is None:
+                    note_delivered(connection, delivery)
+                else:
+                    note_failed(connection, delivery, trouble, _again(delivery, time.time()))
+        return tried
+
+    def _hold(self) -> bool:
+        with self._database.write() as connection:
+            return hold_lease(connection, LEASE, self.holder, LEASE_SECONDS)
+
+    def _send(self, delivery: Delivery) -> str | None:
+        """Try once; what went wrong, if anything did."""
+        body = body_of(delivery)
+        hook = delivery.hook
+        try:
+            url, host = resolved(hook.url, self._private)
+            headers = {
+                "Host": httpx.URL(hook.url).netloc.decode("ascii"),
+                "Content-Type": "application/json",
+                "User-Agent": f"tellback/{__version__}",
+                EVENT: f"{hook.lesson}/{delivery.event.seq}",
+                SIGNATURE: signed(hook.secret, body, int(time.time())),
+            }
+            with (
+                httpx.Client(
+                    verify=_certificates(), timeout=TIMEOUT_SECONDS, trust_env=False
+                ) as client,
+                client.stream(
+                    "POST",
+                    url,
+                    content=body,
+                    headers=headers,
+                    extensions={"sni_hostname": host},
+                    follow_redirects=False,
+                ) as answer,
+            ):
+                status = answer.status_code
+        except httpx.HTTPError as error:
+            return f"{type(error).__name__}: {error}"
+        except (httpx.InvalidURL, TellbackError, UnicodeError) as error:
+            return str(error)
+        return None if 200 <= status < 300 else f"It answered {status}."
+
+
+def _again(delivery: Delivery, now: float) -> float | None:
+    """When to try again: later each time, and not at one time with all others."""
+    if now - delivery.event.at > GIVE_UP_AFTER:
+        return None
+    wait = min(2.0 ** min(delivery.tries, 30), LONGEST_WAIT)
+    return now + wait * random.uniform(0.5, 1.0)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context(trust_env=False)
