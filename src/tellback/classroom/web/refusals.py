@@ -115,8 +115,15 @@ async def _invalid(_: Request, error: Exception) -> Response:
         where = where[1:]
     if first["type"] == "json_invalid":
         return _response(Problem(422, "unfit", "The body is not JSON.", "body"))
+    says = str(first["msg"]).removeprefix("Value error, ")
+    if where[-1] in _BRANCHES:  # of a field that may be one or the other
+        where.pop()
+        says = "Input should be a valid string or a whole number"
     field = ".".join(where)[:200]
-    return _response(Problem(422, "unfit", f"{field}: {first['msg']}.", field))
+    return _response(Problem(422, "unfit", f"{field}: {says}.", field))
+
+
+_BRANCHES = ("int", "str")
 
 
 _CODES = {404: "not_found", 405: "method_not_allowed"}

@@ -33,9 +33,12 @@ from tellback.classroom.web.bodies import (
     UnsureAnswer,
 )
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 from tellback.theory.shares import Share, share_of_counts
 
-router = APIRouter(tags=["progress"], responses=refusals(401, 403, 404, 422))
+router = APIRouter(
+    route_class=StrictRoute, tags=["progress"], responses=refusals(401, 403, 404, 422)
+)
 
 LOOK_SECONDS = 0.5
 """How often the log is looked at for those who wait for news."""

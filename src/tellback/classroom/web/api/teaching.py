@@ -31,8 +31,11 @@ from tellback.classroom.web.callers import Caller, Role
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.problems import not_found
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 
-router = APIRouter(tags=["teaching"], responses=refusals(401, 403, 404, 409, 422))
+router = APIRouter(
+    route_class=StrictRoute, tags=["teaching"], responses=refusals(401, 403, 404, 409, 422)
+)
 
 MOST_CHANGES = 20
 """Of the requests whose answer has changed, so many are told."""
