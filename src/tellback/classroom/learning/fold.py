@@ -166,7 +166,8 @@ def taught_after(connection: Connection, lesson: str) -> Reading:
 
     def read(after: int) -> Iterator[Taught]:
         query = standing_query(lesson, after).execution_options(yield_per=500)
-        return map(taught_from, connection.execute(query))
+        with connection.execute(query) as rows:
+            yield from map(taught_from, rows)
 
     return read
 

@@ -157,8 +157,10 @@ def read_events(
     if round is not None:
         query = query.where(events.c.round == round)
     query = query.order_by(events.c.seq)
-    for row in connection.execute(query.execution_options(yield_per=500)):
-        yield event_of(row)
+    # Closed also if not all are wanted: PostgreSQL keeps a cursor for them.
+    with connection.execute(query.execution_options(yield_per=500)) as rows:
+        for row in rows:
+            yield event_of(row)
 
 
 def event_of(row: Row[Any]) -> Event:
