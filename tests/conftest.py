@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from classroom_parts import database, database_url  # noqa: F401
 from real_parts import *  # noqa: F403  (fixtures and hooks, found by their names)
 
 LONGEST_FIRST = (
@@ -14,11 +15,12 @@ LONGEST_FIRST = (
     "test_killed_studies",
     "test_ray",
     "test_paper_theory",
-    "test_cli",
-    "test_truth_is_hidden",
-    "test_ellipsoid",
+    "test_docs",
     "test_study_command",
+    "test_cli",
     "test_dying_workers",
+    "test_report",
+    "test_two_phase_study",
 )
 """Begun first, so that no worker is left with a long file when the others are done."""
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tellback import cli
+
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
 
 
@@ -107,12 +109,30 @@ def test_one_seed_gives_a_result_without_an_interval(tmp_path: Path) -> None:
         ("paper synthetic --scale 0", "scale must be finite, above 0"),
     ],
 )
-def test_a_mistake_is_named_before_any_work_starts(words: str, says: str, tmp_path: Path) -> None:
-    result = tellback(*words.split(), cwd=tmp_path)
-    assert result.returncode == 2
-    assert says in result.stderr.replace("\n", " ")
-    assert "Traceback" not in result.stderr
+def test_a_mistake_is_named_before_any_work_starts(
+    words: str,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # In this process: thirty others would spend a minute on starting.
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["tellback", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert says in told.replace("\n", " ")
+    assert "Traceback" not in told
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_mistake_ends_the_process_with_code_2_and_without_a_traceback(tmp_path: Path) -> None:
+    result = tellback("run", "synthetik", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "Did you mean 'synthetic'" in result.stderr.replace("\n", " ")
+    assert "Traceback" not in result.stderr
 
 
 def test_check_finds_a_module_in_the_working_folder(tmp_path: Path) -> None:

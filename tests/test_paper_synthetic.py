@@ -15,7 +15,7 @@ import pytest
 from tellback.paper import synthetic
 
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
-WORDS = [TELLBACK, "paper", "synthetic", "--scale", "0.05"]
+WORDS = [TELLBACK, "paper", "synthetic", "--scale", "0.01"]
 
 
 def start(folder: Path) -> subprocess.Popen[str]:
@@ -37,12 +37,12 @@ def wait_for_results(folder: Path, count: int, seconds: float = 120) -> None:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     folder = tmp_path_factory.mktemp("undisturbed")
     process = start(folder)
     out, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
-    return folder, out
+    return folder, out, err
 
 
 def results_of(folder: Path) -> dict[str, bytes]:
@@ -51,28 +51,26 @@ def results_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_progress_reaches_the_end_also_where_studies_share_runs(
-    undisturbed: tuple[Path, str],
+    undisturbed: tuple[Path, str, str],
 ) -> None:
-    folder, _ = undisturbed
-    process = start(folder)
-    _, err = process.communicate(timeout=300)
+    _, _, err = undisturbed
     last = [line for line in err.splitlines() if "rounds:" in line][-1]
     done, total = last.split("rounds:")[1].split(" of ")
     assert done.strip() == total.strip()
 
 
-def test_it_prints_the_claim_beside_what_was_measured(undisturbed: tuple[Path, str]) -> None:
-    _, out = undisturbed
+def test_it_prints_the_claim_beside_what_was_measured(undisturbed: tuple[Path, str, str]) -> None:
+    _, out, _ = undisturbed
     words = " ".join(out.split())
     assert "12.3% less" in words
-    for said in ("as printed", "transposed", "ties at random", "ties to the first", "n = 5"):
+    for said in ("as printed", "transposed", "ties at random", "ties to the first", "n = 3"):
         assert said in words
     assert "the interval" in words
     assert any(verdict in words for verdict in ("holds", "does not hold", "undecided"))
 
 
-def test_it_writes_the_figure_and_the_raw_results(undisturbed: tuple[Path, str]) -> None:
-    folder, _ = undisturbed
+def test_it_writes_the_figure_and_the_raw_results(undisturbed: tuple[Path, str, str]) -> None:
+    folder, _, _ = undisturbed
     assert (folder / "synthetic" / "regret.png").stat().st_size > 20_000
     table = polars.read_parquet(folder / "synthetic" / "regret.parquet")
     assert set(table["agent"].unique()) == {"LORIL", "greedy", "epsilon-greedy", "random"}
@@ -82,7 +80,7 @@ def test_it_writes_the_figure_and_the_raw_results(undisturbed: tuple[Path, str])
 
 @pytest.mark.slow  # test_killed_studies stops and takes up studies, too
 def test_a_second_start_goes_on_from_where_the_first_was_stopped(
-    undisturbed: tuple[Path, str], tmp_path: Path
+    undisturbed: tuple[Path, str, str], tmp_path: Path
 ) -> None:
     process = start(tmp_path)
     wait_for_results(tmp_path, 3)

@@ -40,14 +40,28 @@ def new_figure(width: float, height: float) -> Any:
 
 
 def save_figure(figure: Any, path: Path, suffixes: Iterable[str] = (".png",)) -> list[Path]:
-    """Write a figure in each format; returns the files."""
+    """Write a figure as PNG or SVG, or both; returns the files."""
     written = []
-    figure.draw_without_rendering()  # settles the layout, once for all formats
+    figure.get_layout_engine().execute(figure)  # settles the layout, once for all formats
     figure.set_layout_engine("none")
     for suffix in suffixes:
         target = path.with_name(path.name.removesuffix(suffix) + suffix)
-        metadata = {"Date": None} if suffix == ".svg" else {}
         with written_whole(target) as temporary:
-            figure.savefig(temporary, dpi=160, metadata=metadata)
+            _write(figure, temporary, suffix)
         written.append(target)
     return written
+
+
+def _write(figure: Any, path: Path, suffix: str) -> None:
+    """Draw once: ``savefig`` draws twice, the first time for a layout, which is settled."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    figure.set_dpi(160)
+    canvas: Any
+    if suffix == ".svg":
+        canvas = FigureCanvasSVG(figure)
+        canvas.print_svg(path, metadata={"Date": None})
+    else:
+        canvas = FigureCanvasAgg(figure)
+        canvas.print_png(path)

@@ -84,7 +84,7 @@ def _encoder(summed_over: str, scale: float) -> Autoencoder:
 
 
 def _rounds(scale: float) -> int:
-    return max(100, round(ROUNDS * scale))
+    return max(20, round(ROUNDS * scale))
 
 
 def _reported(scale: float) -> tuple[int, ...]:

@@ -190,7 +190,7 @@ def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
 
 
 def _usual_agent(facts: Facts) -> ModelAgentSpec:
-    return Greedy(model=Keywords()) if facts.language else LORIL(model=Ridge())
+    return Greedy(model=Keywords(waves=0)) if facts.language else LORIL(model=Ridge())
 
 
 def _refuse_huge(data: Mapping[str, Any]) -> None:

@@ -167,7 +167,8 @@ def taught_after(connection: Connection, lesson: str) -> Reading:
     def read(after: int) -> Iterator[Taught]:
         query = standing_query(lesson, after).execution_options(yield_per=500)
         with connection.execute(query) as rows:
-            yield from map(taught_from, rows)
+            for row in rows:
+                yield taught_from(row)
 
     return read
 

@@ -109,7 +109,7 @@ class Learner:
         fold = self.fold
         if latest == fold.seq:
             return
-        new = read_events(connection, self.lesson, after=fold.seq, kinds=STANDING_CHANGES)
+        new = list(read_events(connection, self.lesson, after=fold.seq, kinds=STANDING_CHANGES))
         only_more = all(
             event.kind is Kind.DESCRIBED and event.round is not None and not fold.knows(event.round)
             for event in new

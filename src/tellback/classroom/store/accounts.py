@@ -114,11 +114,11 @@ def change(
         values["password"] = passwords.hashed(password)
     this = accounts.c.id == identity
     with database.write() as connection:
+        if disabled or (role is not None and role != ADMIN):
+            _demand_another_admin(connection, identity)
         before = connection.execute(select(accounts).where(this).with_for_update()).first()
         if before is None:
             return None
-        if disabled or (role is not None and role != ADMIN):
-            _demand_another_admin(connection, identity)
         if values:
             connection.execute(update(accounts).where(this).values(**values))
         # Also when it is opened again: something may have begun while it was being shut.
@@ -142,7 +142,10 @@ _ENABLED_ADMIN = (accounts.c.role == ADMIN) & accounts.c.disabled.is_(False)
 
 
 def _demand_another_admin(connection: Connection, identity: str) -> None:
-    # The rows are locked: of two admins who dismiss each other at once, one stays.
-    rows = connection.execute(select(accounts.c.id).where(_ENABLED_ADMIN).with_for_update())
+    # The rows are locked: of two admins who dismiss each other at once, one stays. All lock them
+    # first and in the same order, so that nobody waits for each other.
+    rows = connection.execute(
+        select(accounts.c.id).where(_ENABLED_ADMIN).order_by(accounts.c.id).with_for_update()
+    )
     if set(rows.scalars()) == {identity}:
         raise LastAdminError("This is the last account that can manage the others.")

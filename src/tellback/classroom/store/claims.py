@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, Exists, exists, or_, select, update
 
+from tellback.classroom.store.log import Kind
 from tellback.classroom.store.rounds import COLUMNS, Round, Status, round_of
-from tellback.classroom.store.tables import rounds
+from tellback.classroom.store.tables import events, rounds
 
 
 def claim_round(connection: Connection, lesson: str, account: str, until: float) -> Round | None:
@@ -15,7 +16,7 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
 
     One statement finds and takes it, so no two teachers get the same one. Whoever holds a
     response gets that one again. Then come those that want a second description, then those that
-    nobody has described, and last those that somebody else has skipped.
+    nobody has described, and last those that others have skipped, but not they themselves.
     """
     now = time.time()
     free = or_(
@@ -35,7 +36,7 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
         (is_open, free),
         (
             rounds.c.status == Status.SKIPPED.value,
-            rounds.c.describer != account,
+            ~_has_skipped(account),
             free,
         ),
     ]
@@ -56,6 +57,15 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
         if taken is not None:
             return round_of(taken)
     return None
+
+
+def _has_skipped(account: str) -> Exists:
+    return exists().where(
+        events.c.lesson == rounds.c.lesson,
+        events.c.round == rounds.c.number,
+        events.c.account == account,
+        events.c.kind == Kind.SKIPPED.value,
+    )
 
 
 def prolong_claim(

@@ -143,7 +143,11 @@ def opened(url: str) -> Database:
     database = Database(url)
     try:
         migrate(database)
+    except TellbackError:
+        database.close()
+        raise
     except OperationalError as error:
+        database.close()
         reason = str(error.orig).strip().splitlines()[0] if error.orig else "it does not answer"
         raise TellbackError(f"The database {database} cannot be used: {reason}.") from error
     return database

@@ -164,11 +164,16 @@ def _refuse_others(round: Round, account: str, anyones: bool) -> None:
     """Refuse what is another's to describe."""
     if round.status is Status.DESCRIBED and round.describer != account:
         raise RefusedError("described", f"Round {round.number} was described by somebody else.")
-    if round.claimed_by is not None and round.claimed_by != account:
-        if (round.claimed_until or 0) >= time.time() or not anyones:
-            raise RefusedError("claimed", f"Round {round.number} is with somebody else now.")
-    elif round.claimed_by is None and round.describer != account and not anyones:
+    _refuse_held(round, account)
+    if account not in (round.claimed_by, round.describer) and not anyones:
         raise RefusedError("not_claimed", f"Round {round.number} was not given to you to describe.")
+
+
+def _refuse_held(round: Round, account: str) -> None:
+    """Refuse to change what somebody else is looking at, while their lease lasts."""
+    held = round.claimed_by not in (None, account) and (round.claimed_until or 0) >= time.time()
+    if held:
+        raise RefusedError("claimed", f"Round {round.number} is with somebody else now.")
 
 
 def _has_described(log: LessonLog, number: int, account: str) -> bool:
@@ -193,6 +198,7 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
         raise RefusedError(
             "described", f"Round {number} has a second description, which compares with the first."
         )
+    _refuse_held(round, account)
     log.append(Kind.WITHDRAWN, {"was": round.status.value}, round=number, account=account)
     change_round(
         log,
@@ -210,7 +216,7 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
 def end_without(
     log: LessonLog, number: int, account: str, outcome: Status, note: str, *, anyones: bool
 ) -> bool:
-    """Close a round without a description; False if it was closed so before."""
+    """Close a round without a description; False if they closed it so before."""
     round = find_round(log.connection, log.lesson, number)
     if round.status is Status.DESCRIBED:
         if _may_add_second(round, account) and round.second is None:
@@ -218,7 +224,7 @@ def end_without(
             return True
         raise RefusedError("described", f"Round {number} has been described.")
     _refuse_others(round, account, anyones)
-    if round.status is outcome:
+    if round.status is outcome and round.describer == account:
         return False
     data: Data = {"note": note} if note else {}
     log.append(OUTCOMES[outcome], data, round=number, account=account)

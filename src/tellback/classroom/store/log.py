@@ -157,7 +157,7 @@ def read_events(
     if round is not None:
         query = query.where(events.c.round == round)
     query = query.order_by(events.c.seq)
-    # Closed also if not all are wanted: PostgreSQL keeps a cursor for them.
+    # Closed even if not read to the end: PostgreSQL keeps a cursor for it.
     with connection.execute(query.execution_options(yield_per=500)) as rows:
         for row in rows:
             yield event_of(row)

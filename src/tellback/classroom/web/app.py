@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from tellback import __version__
 from tellback.classroom.settings import Settings
+from tellback.classroom.web import pages, pages_login
 from tellback.classroom.web.api import (
     accounts,
     asking,
@@ -72,4 +73,7 @@ def create_app(settings: Settings) -> FastAPI:
     guard(app, settings)
     for part in PARTS:
         app.include_router(part.router, prefix=API)
+    app.include_router(pages.router)
+    app.include_router(pages_login.router)
+    pages.mount_static(app)
     return app

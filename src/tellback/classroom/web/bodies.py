@@ -6,11 +6,12 @@ import re
 from typing import Annotated, Any, Literal
 
 from fastapi import Path as InPath
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 MOST_CANDIDATES = 100_000
 LONGEST_SENTENCE = 2_000
 LONGEST_CONTEXT = 20_000
+HIGHEST_INSTRUCTION = 2**31
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
@@ -27,9 +28,31 @@ def _said(text: str) -> str:
     return _printable(text)
 
 
-Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_SENTENCE), AfterValidator(_said)]
 Text = Annotated[str, Field(max_length=LONGEST_CONTEXT), AfterValidator(_printable)]
-Instruction = Annotated[int, Field(ge=0, le=2**31)] | Sentence
+
+
+def _instruction(given: int | str) -> int | str:
+    if isinstance(given, int):
+        if not 0 <= given <= HIGHEST_INSTRUCTION:
+            raise ValueError(f"must be from 0 to {HIGHEST_INSTRUCTION}")
+        return given
+    if len(given) > LONGEST_SENTENCE:
+        raise ValueError(f"must have at most {LONGEST_SENTENCE} characters")
+    return _said(given)
+
+
+Instruction = Annotated[
+    int | str,
+    AfterValidator(_instruction),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": HIGHEST_INSTRUCTION},
+                {"type": "string", "minLength": 1, "maxLength": LONGEST_SENTENCE},
+            ]
+        }
+    ),
+]
 """A sentence, or a number of the table of instructions."""
 
 LessonId = Annotated[
@@ -206,6 +229,19 @@ class ClaimAnswer(BaseModel):
     until: float = Field(description="When it may be given to somebody else, in seconds of Unix.")
 
 
+class Shown(BaseModel):
+    """What a round shows. Neither what was asked for is told, nor what the agent did."""
+
+    round: int
+    candidates: int
+    context: str | None
+    texts: list[str] | None
+    images: list[str] | None = Field(description="Where the pictures are.")
+    features: list[list[float]] | None = Field(
+        description="Where there is nothing else to show: the first numbers of the first few."
+    )
+
+
 class Asking(Candidates):
     """A request to think about."""
 
@@ -250,6 +286,14 @@ class PointAnswer(BaseModel):
     described: int
     right: int
     requests: int
+
+
+class CurveAnswer(BaseModel):
+    """How many descriptions there are, and the success curve."""
+
+    described: int
+    curve: list[PointAnswer] = Field(description="Empty where nobody knows what is right.")
+    match_says: str = Field(description="How matches are judged, and how often wrongly.")
 
 
 class TeacherAnswer(BaseModel):

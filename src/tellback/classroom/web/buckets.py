@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from time import monotonic
 
 MOST_KEYS = 50_000
 
@@ -18,14 +18,14 @@ class Buckets:
     ----------
     a_minute : int
         How many a minute, and how many at once after a quiet minute; 0 for any number.
-    clock : callable
+    clock : callable, optional
         Seconds that never go back.
     """
 
-    def __init__(self, a_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, a_minute: int, clock: Callable[[], float] | None = None) -> None:
         self._most = float(a_minute)
         self._rate = a_minute / 60
-        self._clock = clock
+        self._clock = clock or monotonic
         self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 

@@ -149,7 +149,7 @@ async def _watcher(request: Request) -> None:
     direct = client is not None and is_loopback(client.host) and not settings.secure
     if direct and not any(name in request.headers for name in FORWARDED):
         return
-    await needs(Role.ADMIN)(request, None, None)
+    await needs(Role.ADMIN)(request)
 
 
 @router.get(

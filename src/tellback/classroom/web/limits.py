@@ -59,9 +59,8 @@ class BodyLimit:
             await self.app(scope, receive, send)
             return
         most = self._most * (IMPORTS_LARGER if scope["path"].endswith(IMPORTS) else 1)
-        problem = Problem(413, "too_large", f"The body may have at most {most} bytes.")
         if _declared(scope) > most:
-            await send_refusal(send, problem)
+            await send_refusal(send, _too_large(most))
             return
         arrived = 0
         started = False
@@ -88,11 +87,15 @@ class BodyLimit:
             if started:
                 raise
         if arrived > most and not started:
-            await send_refusal(send, problem)
+            await send_refusal(send, _too_large(most))
 
 
 class _TooLargeError(Exception):
     pass
+
+
+def _too_large(most: int) -> Problem:
+    return Problem(413, "too_large", f"The body may have at most {most} bytes.")
 
 
 def address_of(scope: Scope) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
-from starlette.templating import Jinja2Templates
 
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import passwords
 from tellback.classroom.store.names import LONGEST_NAME
+from tellback.classroom.web.pages import templates
 
 router = APIRouter(include_in_schema=False)
-_templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
 
 
 @router.get("/login")
@@ -23,4 +20,4 @@ def login(request: Request) -> Response:
     if not settings.accounts:
         return RedirectResponse("/", status_code=303)
     limits = {"longest_name": LONGEST_NAME, "longest_password": passwords.LONGEST}
-    return _templates.TemplateResponse(request, "login.html", limits)
+    return templates.TemplateResponse(request, "login.html", limits)

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 from starlette.types import Send
 
 from tellback.classroom.store.describing import RefusedError
@@ -114,16 +115,35 @@ async def _invalid(_: Request, error: Exception) -> Response:
         where = where[1:]
     if first["type"] == "json_invalid":
         return _response(Problem(422, "unfit", "The body is not JSON.", "body"))
+    says = str(first["msg"]).removeprefix("Value error, ")
+    if where[-1] in _BRANCHES:  # of a field that may be one or the other
+        where.pop()
+        says = "Input should be a valid string or a whole number"
     field = ".".join(where)[:200]
-    return _response(Problem(422, "unfit", f"{field}: {first['msg']}.", field))
+    return _response(Problem(422, "unfit", f"{field}: {says}.", field))
+
+
+_BRANCHES = ("int", "str")
 
 
 _CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
-async def _http(_: Request, error: Exception) -> Response:
+async def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     code = _CODES.get(error.status_code, "refused")
-    return _response(
-        Problem(error.status_code, code, f"{error.detail}.", headers=error.headers or {})
-    )
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_allowed(request))
+    return _response(Problem(error.status_code, code, f"{error.detail}.", headers=headers))
+
+
+def _allowed(request: Request) -> list[str]:
+    """The methods of a path, whichever routes they are on: the router names those of the first."""
+    asked = {key: request.scope[key] for key in ("type", "path", "root_path", "headers")}
+    return [
+        method
+        for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
+        for route in request.app.router.routes
+        if route.matches({**asked, "method": method})[0] is Match.FULL
+    ]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable
 from functools import cache
-from typing import Annotated
 
-from fastapi import Request, Security
-from fastapi.security import APIKeyCookie, HTTPBearer
+from fastapi import Request
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
 from starlette.concurrency import run_in_threadpool
 
 from tellback.classroom.settings import Settings, is_loopback
@@ -16,7 +15,7 @@ from tellback.classroom.store import accounts, sessions, tokens
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.secrets import TOKEN, csrf_of, digest
 from tellback.classroom.web.callers import ON_OWN_MACHINE, Caller, Role
-from tellback.classroom.web.credentials import Credential, cookie_name, credential_of
+from tellback.classroom.web.credentials import Credential, credential_of
 from tellback.classroom.web.known import Known
 from tellback.classroom.web.origins import SAFE
 from tellback.classroom.web.problems import Problem, forbidden, not_signed_in
@@ -24,33 +23,34 @@ from tellback.errors import TellbackError
 
 CSRF_HEADER = "X-CSRF-Token"
 
-_token = HTTPBearer(
-    scheme_name="token", description="A token of an account: tb_...", auto_error=False
-)
-_session = APIKeyCookie(
-    name=cookie_name(True),
-    scheme_name="session",
-    description=f"The session of a page; changes need {CSRF_HEADER} too.",
-    auto_error=False,
-)
+
+class Needs(SecurityBase):
+    """A dependency of endpoints: the caller, who has at least a role."""
+
+    def __init__(self, role: Role) -> None:
+        self.role = role
+        # How the API's description says it.
+        self.scheme_name = "token"
+        self.model = HTTPBearer(
+            description="A token of an account, tb_...; or, from our own pages, the cookie of a "
+            f"session, and with each change its {CSRF_HEADER}."
+        )
+
+    async def __call__(self, request: Request) -> Caller:
+        """Who calls; refused are those who are unknown and those who may not."""
+        caller = await _caller(request)
+        request.scope.setdefault("state", {})["caller"] = caller
+        if not caller.role.may(self.role):
+            raise forbidden(
+                f"That needs the role {self.role}, and you have the role {caller.role}."
+            )
+        return caller
 
 
 @cache
-def needs(role: Role) -> Callable[..., Awaitable[Caller]]:
+def needs(role: Role) -> Needs:
     """A dependency of endpoints: the caller, who has at least this role."""
-
-    async def caller(
-        request: Request,
-        _token: Annotated[object, Security(_token)],
-        _session: Annotated[object, Security(_session)],
-    ) -> Caller:
-        found = await _caller(request)
-        request.scope.setdefault("state", {})["caller"] = found
-        if not found.role.may(role):
-            raise forbidden(f"That needs the role {role}, and you have the role {found.role}.")
-        return found
-
-    return caller
+    return Needs(role)
 
 
 def session_of(request: Request) -> str | None:

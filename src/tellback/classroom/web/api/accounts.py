@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, sessions, tokens
@@ -20,8 +20,9 @@ from tellback.classroom.web.limits import address_of
 from tellback.classroom.web.problems import Problem, conflict, forbidden, not_found
 from tellback.classroom.web.refusals import refusals
 from tellback.classroom.web.security import known_of, needs, session_of
+from tellback.classroom.web.strict import StrictRoute
 
-router = APIRouter(tags=["accounts"])
+router = APIRouter(route_class=StrictRoute, tags=["accounts"])
 
 DAY_SECONDS = 24 * 3600.0
 LONGEST_DAYS = 3650
@@ -48,7 +49,7 @@ TriedPassword = Annotated[
 
 
 class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class SignIn(_Body):
@@ -82,14 +83,16 @@ class NewAccount(_Body):
     """An account to be made."""
 
     name: Name
-    role: Role = Field(default=Role.TEACHER, description="What it may do.")
+    role: Role = Field(default=Role.TEACHER, strict=False, description="What it may do.")
     password: NewPassword
 
 
 class AccountChange(_Body):
     """What is to change; what is left out stays."""
 
-    role: Role | None = Field(default=None, description="What it may do from now on.")
+    role: Annotated[Role, Field(strict=False)] | None = Field(
+        default=None, description="What it may do from now on."
+    )
     disabled: bool | None = Field(
         default=None, description="Whether it is shut; its sessions and tokens end for good."
     )
@@ -114,7 +117,7 @@ class NewToken(_Body):
     name: Annotated[
         str, Field(min_length=1, max_length=LONGEST_NAME, description="What it is for.")
     ]
-    days: Annotated[int, Field(ge=1, le=LONGEST_DAYS)] | None = Field(
+    days: Annotated[StrictInt, Field(ge=1, le=LONGEST_DAYS)] | None = Field(
         default=None, description="In how many days it expires; without, when it is revoked."
     )
     account: Annotated[str, Field(pattern=_ID)] | None = Field(

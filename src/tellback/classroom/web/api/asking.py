@@ -14,9 +14,10 @@ from tellback.classroom.web.bodies import Asking, Option, Thought
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.problems import unfit
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 from tellback.responses import Listed
 
-router = APIRouter(tags=["asking"], responses=refusals(401, 403, 404, 422))
+router = APIRouter(route_class=StrictRoute, tags=["asking"], responses=refusals(401, 403, 404, 422))
 
 
 @router.post("/lessons/{lesson}/ask")

@@ -12,8 +12,11 @@ from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.api.teaching import image_places
 from tellback.classroom.web.bodies import CheckAnswer, Checked, LessonId, Pick, RoundNumber
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 
-router = APIRouter(tags=["checks"], responses=refusals(401, 403, 404, 409, 422))
+router = APIRouter(
+    route_class=StrictRoute, tags=["checks"], responses=refusals(401, 403, 404, 409, 422)
+)
 
 
 @router.post(

@@ -11,8 +11,11 @@ from tellback.classroom.web.api.access import AClassroom, ALearner, AsAdmin, AsE
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.log_bodies import AccountId, BackTo, RedactedAnswer, WentBack
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 
-router = APIRouter(tags=["going back"], responses=refusals(401, 403, 404, 422))
+router = APIRouter(
+    route_class=StrictRoute, tags=["going back"], responses=refusals(401, 403, 404, 422)
+)
 
 
 @router.post("/lessons/{lesson}/rollback")

@@ -12,8 +12,9 @@ from tellback.classroom.web.bodies import LessonId
 from tellback.classroom.web.log_bodies import HookAnswer, HookId, Hooks, NewHook, NewHookAnswer
 from tellback.classroom.web.reachable import checked_url
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 
-router = APIRouter(tags=["hooks"], responses=refusals(401, 403, 404, 422))
+router = APIRouter(route_class=StrictRoute, tags=["hooks"], responses=refusals(401, 403, 404, 422))
 
 
 @router.post("/lessons/{lesson}/hooks", status_code=201, responses=refusals(409))

@@ -9,8 +9,9 @@ from tellback.classroom.store.lessons import all_lessons, find_lesson
 from tellback.classroom.web.api.access import AClassroom, AsEngineer, AsTeacher
 from tellback.classroom.web.bodies import LessonAnswer, LessonId, Lessons, NewLesson
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 
-router = APIRouter(tags=["lessons"], responses=refusals(401, 403))
+router = APIRouter(route_class=StrictRoute, tags=["lessons"], responses=refusals(401, 403))
 
 
 @router.post("/lessons", status_code=201, responses=refusals(422))

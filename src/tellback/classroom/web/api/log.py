@@ -25,10 +25,11 @@ from tellback.classroom.web.idempotency import Key, answered, keep_answer
 from tellback.classroom.web.log_bodies import ImportedAnswer
 from tellback.classroom.web.log_lines import take_in_lines
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 from tellback.off_policy.policies import EXACTLY
 from tellback.specs import Data
 
-router = APIRouter(tags=["log"], responses=refusals(401, 403, 404, 422))
+router = APIRouter(route_class=StrictRoute, tags=["log"], responses=refusals(401, 403, 404, 422))
 
 JSONL = "application/jsonl"
 PARQUET = "application/vnd.apache.parquet"

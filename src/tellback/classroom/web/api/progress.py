@@ -25,6 +25,7 @@ from tellback.classroom.store.rounds import counts_by_status
 from tellback.classroom.store.tables import lessons, progress
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.bodies import (
+    CurveAnswer,
     PointAnswer,
     ProgressAnswer,
     ShareAnswer,
@@ -32,9 +33,12 @@ from tellback.classroom.web.bodies import (
     UnsureAnswer,
 )
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 from tellback.theory.shares import Share, share_of_counts
 
-router = APIRouter(tags=["progress"], responses=refusals(401, 403, 404, 422))
+router = APIRouter(
+    route_class=StrictRoute, tags=["progress"], responses=refusals(401, 403, 404, 422)
+)
 
 LOOK_SECONDS = 0.5
 """How often the log is looked at for those who wait for news."""
@@ -77,6 +81,20 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
         ],
         agreement=_counted(agreement(counts)),
         checks=_counted(checked),
+    )
+
+
+@router.get("/lessons/{lesson}/curve")
+def get_curve(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CurveAnswer:
+    """The success curve alone: it names no request, and so is for those who describe, too."""
+    with room.database.read() as connection:
+        described = counts_by_status(connection, learner.lesson).get("described", 0)
+        points = curve(connection, learner.lesson)
+    match = learner.definition.match
+    return CurveAnswer(
+        described=described,
+        curve=[PointAnswer(**point._asdict()) for point in points],
+        match_says=match.says if match else "",
     )
 
 

@@ -20,10 +20,11 @@ from tellback.classroom.web.log_bodies import (
 )
 from tellback.classroom.web.problems import Problem
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 from tellback.off_policy import Estimate
 from tellback.off_policy.policies import EXACTLY
 
-router = APIRouter(tags=["log"], responses=refusals(401, 403, 404, 422))
+router = APIRouter(route_class=StrictRoute, tags=["log"], responses=refusals(401, 403, 404, 422))
 
 _ONE_AT_A_TIME = threading.Lock()
 """A replay keeps a processor busy: teachers must not wait for many."""

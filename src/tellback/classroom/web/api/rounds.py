@@ -26,12 +26,13 @@ from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.idempotency import Key, answered, digest_of, keep_answer
 from tellback.classroom.web.problems import unfit
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction
 
 Keep = Callable[[LessonLog, Opened], None]
 
-router = APIRouter(tags=["rounds"], responses=refusals(401, 403, 404, 422))
+router = APIRouter(route_class=StrictRoute, tags=["rounds"], responses=refusals(401, 403, 404, 422))
 
 
 @router.post("/lessons/{lesson}/rounds", status_code=201, responses=refusals(409))

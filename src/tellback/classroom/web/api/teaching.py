@@ -6,7 +6,7 @@ import base64
 
 from fastapi import APIRouter, Query, Response
 
-from tellback.classroom.learning.content import Content
+from tellback.classroom.learning.content import Content, features_from
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.claims import claim_round, prolong_claim
 from tellback.classroom.store.describing import describe, end_without, withdraw
@@ -24,17 +24,24 @@ from tellback.classroom.web.bodies import (
     LessonId,
     NewDescription,
     RoundNumber,
+    Shown,
     Withdrawn,
 )
 from tellback.classroom.web.callers import Caller, Role
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.problems import not_found
 from tellback.classroom.web.refusals import refusals
+from tellback.classroom.web.strict import StrictRoute
 
-router = APIRouter(tags=["teaching"], responses=refusals(401, 403, 404, 409, 422))
+router = APIRouter(
+    route_class=StrictRoute, tags=["teaching"], responses=refusals(401, 403, 404, 409, 422)
+)
 
 MOST_CHANGES = 20
 """Of the requests whose answer has changed, so many are told."""
+
+MOST_ROWS, MOST_NUMBERS = 200, 8
+"""Of features, so much is shown."""
 
 
 @router.post(
@@ -109,6 +116,24 @@ def image(
     if not 0 <= index < len(pictures):
         raise not_found(f"picture {index} in round {round}")
     return Response(base64.b64decode(pictures[index]), media_type="image/png")
+
+
+@router.get("/lessons/{lesson}/rounds/{round}/shown")
+def shown(round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher) -> Shown:
+    """What a round shows, without what was asked for and what the agent did."""
+    with room.database.read() as connection:
+        packed_features, packed = find_task(connection, learner.lesson, round)
+    content = Content.unpacked(packed)
+    features = features_from(packed_features, learner.definition.facts.dim)
+    bare = content.texts is None and content.images is None
+    return Shown(
+        round=round,
+        candidates=len(features),
+        context=content.context,
+        texts=content.texts,
+        images=image_places(learner.lesson, round, content),
+        features=features[:MOST_ROWS, :MOST_NUMBERS].tolist() if bare else None,
+    )
 
 
 @router.put("/lessons/{lesson}/rounds/{round}/description")

@@ -1,0 +1,97 @@
+// Asking: what the agent would do, how sure it is, and what comes second.
+
+import { call, get, instructionFrom, lessonPath } from "./api.js";
+import { persist } from "./banner.js";
+import { byId, counted, figure, make, quoted, setText } from "./dom.js";
+import { draw, wordsFor } from "./shown.js";
+
+const asked = byId("asked");
+const NONE = new Map();
+
+let latest = 0;
+let shown = null;
+let turn = 0;
+
+async function look(round) {
+  const mine = ++turn;
+  const result = await persist(() => get(`${lessonPath}/rounds/${round}/shown`));
+  if (mine !== turn) return;
+  if (!result.ok) {
+    setText("problem", result.error?.says ?? "These responses cannot be shown.");
+    return;
+  }
+  shown = result.answer;
+  byId("stage").hidden = false;
+  byId("newest").hidden = round === latest;
+  byId("older").disabled = latest < 2;
+  draw(shown, NONE);
+  if (byId("thought").childElementCount && asked.value.trim()) ask();
+}
+
+async function ask() {
+  const request = asked.value;
+  if (!request.trim() || !shown) {
+    setText("problem", "Ask for something.");
+    return;
+  }
+  const mine = ++turn;
+  const body = { instruction: instructionFrom(request), round: shown.round };
+  const result = await persist(() => call("POST", `${lessonPath}/ask`, body));
+  if (mine !== turn) return;
+  setText("problem", result.ok ? "" : (result.error?.says ?? "That did not work."));
+  if (result.ok) drawThought(request, result.answer);
+}
+
+function drawThought(request, thought) {
+  const { sure, second } = thought;
+  const labels = new Map([
+    [thought.response, { text: sure ? "✓ Its choice" : "? Its best guess", class: "picked" }],
+  ]);
+  if (second) labels.set(second.response, { text: "2nd choice", class: "second" });
+  draw(shown, labels);
+  const rows = [["First", thought], ...(second ? [["Second", second]] : [])];
+  const says = sure ? thought.says : thought.says.replace(/^I don't know yet: /, "");
+  byId("thought").replaceChildren(
+    make(
+      "div",
+      { class: "card" },
+      make("p", { class: "soft" }, `Asked for ${quoted(request)}`),
+      make("p", { class: sure ? "big good" : "big unsure" }, sure ? "✓ I know this one." : "? I don’t know yet."),
+      make("p", {}, sure ? says : says.charAt(0).toUpperCase() + says.slice(1)),
+      make("dl", { class: "options" }, ...rows.map(([word, option]) => optionOf(word, option))),
+      make(
+        "p",
+        { class: "soft" },
+        "The estimate says how well your words fit a response, as far as it was told. " +
+          "The bonus is what it would add to try a response it knows little about. " +
+          `It has learned from ${counted(thought.learned, "description")}.`,
+      ),
+    ),
+  );
+}
+
+function optionOf(word, { response, estimate, bonus }) {
+  const words = wordsFor(shown, response);
+  return make(
+    "div",
+    {},
+    make("dt", {}, `${word} choice`),
+    make("dd", {}, words.charAt(0).toUpperCase() + words.slice(1)),
+    make("dd", { class: "numbers" }, `estimate ${figure(estimate)} · bonus ${figure(bonus)}`),
+  );
+}
+
+byId("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  ask();
+});
+// Back through the rounds, and from the first to the latest again.
+byId("older").addEventListener("click", () => look(shown.round > 1 ? shown.round - 1 : latest));
+byId("newest").addEventListener("click", () => look(latest));
+
+const found = await persist(() => get(lessonPath));
+latest = found.ok ? found.answer.rounds : 0;
+if (latest) {
+  await look(latest);
+  asked.focus();
+} else byId("nothing").hidden = false;

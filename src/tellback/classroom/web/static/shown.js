@@ -1,0 +1,65 @@
+// Responses as people see them: pictures, texts, or cards with numbers.
+
+import { get, lessonPath } from "./api.js";
+import { byId, make, setText } from "./dom.js";
+
+const MOST = 24;
+
+// The responses to draw: of very many the first few, and always the `wanted`.
+function drawn(count, wanted) {
+  const first = [...Array(Math.min(count, MOST)).keys()];
+  for (const index of wanted) if (index >= MOST && index < count) first.push(index);
+  return first;
+}
+
+export function kindOf(shown) {
+  return shown.images ? "pictures" : "words";
+}
+
+export function wordsFor(shown, index) {
+  const place = `${shown.images ? "picture" : "response"} ${index + 1} of ${shown.candidates}`;
+  return shown.images || !shown.texts ? place : `${place}: ${shown.texts[index]}`;
+}
+
+export function inside(shown, index) {
+  if (shown.images) {
+    const alt = `Picture ${index + 1} of ${shown.candidates}`;
+    const image = make("img", { src: shown.images[index], alt, width: 200, height: 200 });
+    const text = shown.texts?.[index];
+    return text ? [image, make("span", { class: "text" }, text)] : [image];
+  }
+  if (shown.texts) return [make("span", { class: "text" }, shown.texts[index])];
+  const numbers = shown.features?.[index];
+  const card = [make("span", { class: "number" }, `Response ${index + 1}`)];
+  if (numbers) {
+    const text = numbers.map((number) => number.toFixed(2)).join("  ");
+    card.push(make("span", { class: "features" }, text));
+  }
+  return card;
+}
+
+// Where nothing else is shown, the first of the numbers that the agent sees.
+export async function withFeatures(shown) {
+  if (shown.images || shown.texts || shown.features) return shown;
+  const { ok, answer } = await get(`${lessonPath}/rounds/${shown.round}/shown`);
+  return ok ? { ...shown, features: answer.features } : shown;
+}
+
+// `labels` names some of them; `wrap` may make each a button.
+export function draw(shown, labels, wrap = null) {
+  const list = byId("candidates");
+  const wanted = [...labels.keys()];
+  list.dataset.kind = kindOf(shown);
+  list.replaceChildren(
+    ...drawn(shown.candidates, wanted).map((index) => {
+      const label = labels.get(index);
+      const parts = inside(shown, index);
+      if (label) parts.push(make("span", { class: "label" }, label.text));
+      const classes = label ? `candidate ${label.class}` : "candidate";
+      return make("li", { class: classes }, ...(wrap ? [wrap(index, parts)] : parts));
+    }),
+  );
+  const left = shown.candidates - list.children.length;
+  if (left > 0) list.append(make("li", { class: "more" }, `and ${left} more`));
+  setText("context", shown.context ?? "");
+}

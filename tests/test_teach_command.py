@@ -1,0 +1,80 @@
+"""``tellback teach`` and ``tellback serve``, as they are typed."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import httpx
+from teach_process import answering, ended, free_port, running
+
+
+def test_one_command_teaches_and_the_next_time_the_agent_is_where_it_was_left(
+    tmp_path: Path,
+) -> None:
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    with running(tmp_path, "teach", "--no-browser", "--port", str(port)) as process:
+        with answering(url, process) as client:
+            shown = client.post("/api/v1/lessons/pictures/claims").json()
+            place = f"/api/v1/lessons/pictures/rounds/{shown['round']}/description"
+            said = {"description": "a red square"}
+            assert client.put(place, json=said).json()["new"]
+            page = client.get("/teach/pictures")
+            assert page.status_code == 200
+            assert page.headers["content-type"].startswith("text/html")
+        code, err = ended(process)
+    assert code == 0, err
+    assert f"{url}/teach/pictures" in err
+    assert "Traceback" not in err
+    with running(tmp_path, "teach", "--no-browser", "--port", str(port)) as process:
+        with answering(url, process) as client:
+            again = client.get("/api/v1/lessons/pictures/progress").json()
+            asked = client.post(
+                "/api/v1/lessons/pictures/ask", json={"instruction": "red", "round": 1}
+            ).json()
+        ended(process)
+    assert again["described"] == 1
+    assert asked["learned"] == 1
+
+
+def test_a_taken_port_is_passed_over(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with running(tmp_path, "teach", "--no-browser", "--port", str(port)) as process:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+    assert "/teach/pictures" in line
+    assert f":{port}/" not in line
+
+
+def test_several_processes_serve_one_lesson(tmp_path: Path) -> None:
+    port = free_port()
+    words = ("serve", "--no-accounts", "--demonstration", "--workers", "2", "--port", str(port))
+    with running(tmp_path, *words) as process:
+        with answering(f"http://127.0.0.1:{port}", process):
+            pass
+        place = f"http://127.0.0.1:{port}/api/v1/lessons/pictures"
+        numbers = []
+        for _ in range(12):  # each with a connection of its own, to reach either process
+            shown = httpx.post(f"{place}/claims").json()
+            numbers.append(shown["round"])
+            told = {"description": "a blue circle"}
+            given = httpx.put(f"{place}/rounds/{shown['round']}/description", json=told)
+            assert given.status_code == 200
+        code, err = ended(process)
+    assert numbers == list(range(1, 13))
+    assert code == 0, err
+
+
+def test_a_service_is_not_opened_to_others_without_accounts(tmp_path: Path) -> None:
+    for words, says in (
+        (("--no-accounts",), "listens on this machine only"),
+        ((), "tellback accounts add NAME --role admin"),
+    ):
+        with running(tmp_path, "serve", "--host", "0.0.0.0", *words) as process:
+            _, err = process.communicate(timeout=60)
+        assert process.returncode == 2
+        assert says in err
