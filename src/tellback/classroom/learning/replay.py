@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from tellback.agents import Uniform
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
@@ -148,12 +147,7 @@ def _judged(log: Log, agent: ModelAgent) -> Judged:
     draws = None if agent.propensities in EXACTLY else DRAWS
     try:
         estimate = self_normalised(log, AgentPolicy(agent, draws))
-        # Uniform estimates nothing that could help.
-        robust = (
-            None
-            if isinstance(agent.spec, Uniform)
-            else doubly_robust(log, AgentPolicy(agent, draws), agent.model)
-        )
+        robust = doubly_robust(log, AgentPolicy(agent, draws), agent.model)
     except TellbackError as error:
         return Judged(None, None, str(error))
     says = (
