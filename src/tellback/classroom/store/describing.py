@@ -16,7 +16,7 @@ from tellback.classroom.store.rounds import (
     change_round,
     event_data,
     find_asked,
-    find_round,
+    hold_round,
 )
 from tellback.classroom.store.tables import events
 from tellback.errors import TellbackError
@@ -86,7 +86,7 @@ def describe(
     saw_request : bool
         Whether they knew what was asked for.
     """
-    round = find_round(log.connection, log.lesson, number)
+    round = hold_round(log, number)
     if (
         round.describer is not None
         and round.describer != account
@@ -189,7 +189,7 @@ def _has_described(log: LessonLog, number: int, account: str) -> bool:
 
 def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones: bool) -> bool:
     """Take back a description, or a skip; the round is open again and theirs. False if it is."""
-    round = find_round(log.connection, log.lesson, number)
+    round = hold_round(log, number)
     if round.status is Status.OPEN:
         return False
     if round.describer != account and not anyones:
@@ -217,7 +217,7 @@ def end_without(
     log: LessonLog, number: int, account: str, outcome: Status, note: str, *, anyones: bool
 ) -> bool:
     """Close a round without a description; False if they closed it so before."""
-    round = find_round(log.connection, log.lesson, number)
+    round = hold_round(log, number)
     if round.status is Status.DESCRIBED:
         if _may_add_second(round, account) and round.second is None:
             change_round(log, number, wants_second=False, claimed_by=None, claimed_until=None)

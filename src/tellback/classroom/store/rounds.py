@@ -79,6 +79,15 @@ def find_round(connection: Connection, lesson: str, number: int) -> Round:
     return round_of(row)
 
 
+def hold_round(log: LessonLog, number: int) -> Round:
+    """A round that is about to change: until that is done, nobody else can claim it."""
+    query = select(*COLUMNS).where(rounds.c.lesson == log.lesson, rounds.c.number == number)
+    row = log.connection.execute(query.with_for_update()).one_or_none()
+    if row is None:
+        raise UnknownNameError(f"There is no round {number} in this lesson.")
+    return round_of(row)
+
+
 def round_of(row: Any) -> Round:
     """A round from its row."""
     return Round(*row)._replace(status=Status(row.status))
