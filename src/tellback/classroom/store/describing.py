@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import (
@@ -32,6 +32,18 @@ OUTCOMES = {
 
 Matching = Callable[[Instruction, Instruction], bool]
 """Whether what was told (second) is what was asked for (first)."""
+
+
+_DESCRIBED = (
+    select(events.c.seq)
+    .where(
+        events.c.lesson == bindparam("lesson"),
+        events.c.round == bindparam("number"),
+        events.c.account == bindparam("account"),
+        events.c.kind == Kind.DESCRIBED.value,
+    )
+    .limit(1)
+)
 
 
 class RefusedError(TellbackError):
@@ -178,13 +190,8 @@ def _refuse_held(round: Round, account: str) -> None:
 
 def _has_described(log: LessonLog, number: int, account: str) -> bool:
     """Whether somebody has described a round before, and so was shown what was asked for."""
-    query = select(events.c.seq).where(
-        events.c.lesson == log.lesson,
-        events.c.round == number,
-        events.c.account == account,
-        events.c.kind == Kind.DESCRIBED.value,
-    )
-    return log.connection.execute(query.limit(1)).first() is not None
+    which = {"lesson": log.lesson, "number": number, "account": account}
+    return log.connection.execute(_DESCRIBED, which).first() is not None
 
 
 def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones: bool) -> bool:
