@@ -9,14 +9,13 @@ import time
 from collections.abc import Callable
 
 from sqlalchemy import Connection, insert, select, update
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import leases, lessons, progress
-from tellback.errors import TellbackError
 
 LOGGER = logging.getLogger(__name__)
 
@@ -68,8 +67,9 @@ class Duties:
         while not self._stop.wait(LOOK_SECONDS):
             try:
                 self.turn()
-            except (OperationalError, TellbackError) as error:
-                # The database may be away for a while; nothing is lost by waiting.
+            except Exception as error:
+                # The database may be away for a while; nothing is lost by waiting, and all would
+                # be if this thread ended.
                 LOGGER.warning("duties will be tried again: %s", error)
 
     def turn(self) -> None:
@@ -80,9 +80,14 @@ class Duties:
                 for row in connection.execute(select(lessons.c.id, lessons.c.events))
             }
         for lesson, events in latest.items():
-            if self._seen.get(lesson) != events and self._hold(lesson):
-                self._tend(self._learner(lesson))
-                self._seen[lesson] = events
+            if self._seen.get(lesson) == events:
+                continue
+            try:
+                if self._hold(lesson):
+                    self._tend(self._learner(lesson))
+                    self._seen[lesson] = events
+            except Exception as error:  # the others need not wait for one that fails
+                LOGGER.warning("lesson %s will be tended again: %s", lesson, error)
         for duty in self._also:
             duty()
 

@@ -182,7 +182,7 @@ def _has_described(log: LessonLog, number: int, account: str) -> bool:
         events.c.lesson == log.lesson,
         events.c.round == number,
         events.c.account == account,
-        events.c.kind == Kind.DESCRIBED.value,
+        events.c.kind.in_([Kind.DESCRIBED.value, Kind.SECOND.value]),
     )
     return log.connection.execute(query.limit(1)).first() is not None
 
