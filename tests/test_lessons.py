@@ -161,8 +161,8 @@ def test_a_learner_that_starts_from_a_checkpoint_is_the_same(
     lesson = begun(database)
     learner = Learner(database, lesson)
     taught(database, learner, 10)
-    with database.write() as connection:
-        keep_checkpoint(connection, lesson.id, learner.fold)
+    with writing(database, lesson.id) as log:
+        keep_checkpoint(log, learner.fold)
     taught(database, learner, 3, seed=1)
     started: list[int] = []
     start = Fold.start_from
@@ -183,16 +183,16 @@ def test_a_checkpoint_is_not_used_that_knows_what_was_withdrawn_or_is_damaged(
     lesson = begun(database)
     learner = Learner(database, lesson)
     taught(database, learner, 6)
-    with database.write() as connection:
-        keep_checkpoint(connection, lesson.id, learner.fold)
+    with writing(database, lesson.id) as log:
+        keep_checkpoint(log, learner.fold)
     with writing(database, lesson.id) as log:
         withdraw(log, 2, "ann", time.time() + 9, anyones=False)
     learner.catch_up()
     assert same_state(Learner(database, lesson).fold.state(), learner.fold.state())
     taught(database, learner, 1)
-    with database.write() as connection:
-        keep_checkpoint(connection, lesson.id, learner.fold)
-        connection.execute(update(checkpoints).values(state=b"PK not a state"))
+    with writing(database, lesson.id) as log:
+        keep_checkpoint(log, learner.fold)
+        log.connection.execute(update(checkpoints).values(state=b"PK not a state"))
     assert same_state(Learner(database, lesson).fold.state(), learner.fold.state())
 
 
@@ -203,8 +203,8 @@ def test_checkpoints_of_other_code_are_not_used_and_old_ones_go(
     learner = Learner(database, lesson)
     for seed in range(kept.KEPT + 2):
         taught(database, learner, 1, seed)
-        with database.write() as connection:
-            keep_checkpoint(connection, lesson.id, learner.fold)
+        with writing(database, lesson.id) as log:
+            keep_checkpoint(log, learner.fold)
     with database.read() as connection:
         count = connection.execute(select(func.count()).select_from(checkpoints)).scalar_one()
     assert count == kept.KEPT

@@ -83,7 +83,7 @@ templates.env.globals["longest_sentence"] = LONGEST_SENTENCE
 async def _visitor(request: Request) -> Caller | None:
     """Who looks at a page; None if they must sign in first."""
     try:
-        return await needs(Role.TEACHER)(request, None, None)
+        return await needs(Role.TEACHER)(request)
     except Problem as problem:
         if problem.status != 401:
             raise

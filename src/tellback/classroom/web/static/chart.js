@@ -54,7 +54,7 @@ export function chart(points, chance) {
   parts.push(text("descriptions", { x: middle, y: high - 5, "text-anchor": "middle" }));
   if (chance) {
     parts.push(shape("line", { class: "chance", x1: left, x2: wide - right, y1: y(chance), y2: y(chance) }));
-    parts.push(text("chance", { x: wide - right + 6, y: y(chance) + 5 }));
+    parts.push(text("chance", { x: wide - right + 10, y: y(chance) + 5 }));
   }
   const places = points.map((point) => `${x(point.described)},${y(share(point))}`);
   parts.push(shape("polyline", { class: "curve", points: places.join(" ") }));

@@ -54,7 +54,10 @@ export function shareWords(share) {
 }
 
 // Numbers lose their last bits here: people compare, they do not calculate.
-export const figure = (number) => (number === null ? "unknown" : number.toFixed(2));
+export function figure(number) {
+  if (number === null) return "unknown";
+  return Math.abs(number) >= 0.1 || number === 0 ? number.toFixed(2) : String(+number.toPrecision(2));
+}
 
 export function setText(id, text) {
   const element = byId(id);

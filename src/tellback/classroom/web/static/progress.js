@@ -7,11 +7,11 @@ import { byId, counted, make, percent, quoted, setText, shareWords, table } from
 import { onNews } from "./news.js";
 
 const LIGHTS = {
-  green: "✓ Green: its bounds hold so far",
-  amber: "! Amber: its bounds may not hold",
-  red: "✗ Red: its bounds do not hold",
-  grey: "○ Grey: too early to say",
-  dark: "– Dark: it states no bounds",
+  green: "✓ Green: its bounds held",
+  amber: "! Amber: its bounds mostly held",
+  red: "✗ Red: its bounds did not hold",
+  grey: "○ Grey: nothing contradicts its bounds",
+  dark: "– Dark: there is nothing to judge yet",
 };
 const STATUSES = {
   open: "open",
@@ -21,6 +21,8 @@ const STATUSES = {
   flagged: "flagged",
   rolled_back: "rolled back",
 };
+
+const sentence = (words) => words && `${words[0].toUpperCase()}${words.slice(1)}.`;
 
 let chance = null;
 
@@ -44,7 +46,7 @@ function drawProof(answer) {
   const light = byId("light");
   light.textContent = LIGHTS[answer.light] ?? answer.light;
   light.dataset.light = answer.light;
-  setText("light-says", answer.light_says);
+  setText("light-says", sentence(answer.light_says));
   setText(
     "regret",
     answer.certified_regret === null

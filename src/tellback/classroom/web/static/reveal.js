@@ -2,7 +2,8 @@
 
 import { counted, make, quoted } from "./dom.js";
 
-const MOST_LINES = 6;
+const MOST_LINES = 4;
+const MOST_TOLD = 20; // the service tells no more
 
 export function drawReveal(text, answer) {
   const parts = [
@@ -53,20 +54,23 @@ function effect({ learned, changes, right, requests }) {
     group.times += 1;
     groups.set(line, group);
   }
-  const lines = [...groups.values()].slice(0, MOST_LINES).map(({ line, mark, times }) =>
+  const lines = [...groups.values()].map(({ line, mark, times }) =>
     make(
       "li",
       {},
       make("span", { class: "mark", "aria-hidden": "true" }, mark),
-      times > 1 ? `${line} (${times} times)` : line,
+      make("span", {}, times > 1 ? `${line} (${times} times)` : line),
     ),
   );
+  const rest = lines.splice(MOST_LINES).length;
+  if (rest) lines.push(make("li", { class: "soft" }, make("span", { class: "mark" }), `and ${rest} more`));
   const better = changes.filter((one) => one.is_right && !one.was_right).length;
   const worse = changes.filter((one) => one.was_right && !one.is_right).length;
   const met = right === null ? "" : ` Now ${right} of ${requests} held-out requests are met.`;
   const turned = better || worse ? ` ${better} got right, ${worse} got wrong.` : "";
+  const many = changes.length < MOST_TOLD ? counted(changes.length, "answer") : "20 answers or more";
   const title = changes.length
-    ? `Your sentence changed ${counted(changes.length, "answer")}.${turned}${met}`
+    ? `Your sentence changed ${many}.${turned}${met}`
     : `Sentence ${learned} changed no answer yet.${met}`;
   return [make("p", { class: "effect" }, title), make("ul", { class: "plain changes" }, ...lines)];
 }

@@ -72,7 +72,7 @@ function wait(says) {
 function show(shown) {
   ++turn;
   current = shown;
-  draw(shown, new Map([[shown.response, { text: "✓ The agent’s pick", class: "picked" }]]));
+  draw(shown, new Map([[shown.response, { text: "✓ Agent’s pick", class: "picked" }]]));
   setText("nothing", "");
   said.value = draftOf(shown.round);
   said.readOnly = false;
@@ -304,7 +304,9 @@ onNews(async () => {
   const points = standing(answer.curve);
   byId("spark").replaceChildren(...(points.length > 1 ? [spark(points)] : []));
   const last = points.at(-1);
-  byId("success").textContent = last ? `${last.right} of ${last.requests} requests met` : "";
+  byId("success").replaceChildren(
+    ...(last ? [`${last.right} of ${last.requests}`, make("span", { class: "wide" }, " requests"), " met"] : []),
+  );
   if (!byId("nothing").hidden && !current && !outbox.items.length) next();
 });
 

@@ -1,0 +1,158 @@
+"""Services in processes of their own, and a client that times them over real HTTP."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+from tellback.classroom.settings import Settings
+
+HOST = "127.0.0.1"
+
+
+class Shown(BaseModel):
+    """What the classroom is sent, as anybody would write it down."""
+
+    instruction: int | str
+    features: list[list[float]]
+
+
+def echo_app() -> FastAPI:
+    """The least that FastAPI can do with such a body: check it, and give it back."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.post("/async")
+    async def echo_async(body: Shown) -> Shown:
+        return body
+
+    @app.post("/threads")
+    def echo_threads(body: Shown) -> Shown:
+        return body
+
+    return app
+
+
+class Call(NamedTuple):
+    """A request to be timed."""
+
+    method: str
+    path: str
+    body: bytes
+
+
+class Caller:
+    """A connection that is kept alive."""
+
+    def __init__(self, port: int, token: str = "") -> None:
+        self._http = http.client.HTTPConnection(HOST, port, timeout=120)
+        self._http.connect()
+        self._http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._headers = {"Content-Type": "application/json"}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+
+    def send(self, call: Call) -> Any:
+        """The answer, which must not be a refusal."""
+        self._http.request(call.method, call.path, call.body, self._headers)
+        answer = self._http.getresponse()
+        told = answer.read()
+        if answer.status >= 300:
+            raise RuntimeError(f"{call.method} {call.path}: {answer.status} {told[:300]!r}")
+        return told
+
+    def seconds(self, call: Call) -> float:
+        """How long an answer takes."""
+        began = time.perf_counter()
+        self.send(call)
+        return time.perf_counter() - began
+
+    def close(self) -> None:
+        """Hang up."""
+        self._http.close()
+
+
+def a_second(port: int, token: str, calls: Sequence[Call], callers: int) -> float:
+    """Answers a second to several callers at once."""
+    shares = [calls[i::callers] for i in range(callers)]
+
+    def work(share: Sequence[Call]) -> None:
+        caller = Caller(port, token)
+        for call in share:
+            caller.send(call)
+        caller.close()
+
+    threads = [threading.Thread(target=work, args=(share,)) for share in shares]
+    began = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return len(calls) / (time.perf_counter() - began)
+
+
+@contextmanager
+def service(settings: Settings | None) -> Iterator[int]:
+    """The port of a classroom, or of an echo where no settings are given."""
+    with socket.socket() as trial:
+        trial.bind((HOST, 0))
+        port: int = trial.getsockname()[1]
+    told = json.dumps(None if settings is None else {"database": settings.database})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.serving", str(port), told],
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_for(lambda: _listens(port), process)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def wait_for(there: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    """Wait until a service is up."""
+    until = time.monotonic() + 300
+    while not there():
+        if process.poll() is not None or time.monotonic() > until:
+            raise RuntimeError("A service did not start.")
+        time.sleep(0.05)
+
+
+def _listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection((HOST, port), timeout=1):
+        return True
+    return False
+
+
+def _serve(port: int, told: str) -> None:
+    values = json.loads(told)
+    if values is not None:
+        from tellback.classroom.web.serving import serve
+
+        serve(Settings(**values, requests_a_minute=0), HOST, port)
+        return
+    import uvicorn
+
+    # As the classroom is run: see tellback.classroom.web.serving.
+    uvicorn.run(
+        echo_app(), host=HOST, port=port, access_log=False, log_config=None, server_header=False
+    )
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]), sys.argv[2])
