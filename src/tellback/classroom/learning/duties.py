@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable
 
 from sqlalchemy import insert, select
-from sqlalchemy.exc import OperationalError
 
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
@@ -16,7 +15,6 @@ from tellback.classroom.store.database import Database
 from tellback.classroom.store.leases import held
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import lessons, progress
-from tellback.errors import TellbackError
 
 LOGGER = logging.getLogger(__name__)
 
@@ -69,11 +67,10 @@ class Duties:
         while not self._stop.wait(LOOK_SECONDS):
             try:
                 self.turn()
-            except (OperationalError, TellbackError) as error:
-                # The database may be away for a while; nothing is lost by waiting.
+            except Exception as error:
+                # The database may be away for a while; nothing is lost by waiting, and all would
+                # be if this thread ended.
                 LOGGER.warning("duties will be tried again: %s", error)
-            except Exception:  # whatever it is, the lessons go on
-                LOGGER.exception("duties failed and will be tried again")
 
     def turn(self) -> None:
         """Do what there is to do now."""
@@ -83,9 +80,12 @@ class Duties:
             # Lessons in which nothing happens after this process began are left alone.
             if self._seen.setdefault(lesson, events or -1) == events:
                 continue
-            if held(self._database, f"learner of {lesson}", self.holder, LEASE_SECONDS):
-                self._tend(self._learner(lesson))
-                self._seen[lesson] = events
+            try:
+                if held(self._database, f"learner of {lesson}", self.holder, LEASE_SECONDS):
+                    self._tend(self._learner(lesson))
+                    self._seen[lesson] = events
+            except Exception as error:  # the others need not wait for one that fails
+                LOGGER.warning("lesson %s will be tended again: %s", lesson, error)
         for duty in self._also:
             duty()
 

@@ -40,7 +40,7 @@ _DESCRIBED = (
         events.c.lesson == bindparam("lesson"),
         events.c.round == bindparam("number"),
         events.c.account == bindparam("account"),
-        events.c.kind == Kind.DESCRIBED.value,
+        events.c.kind.in_([Kind.DESCRIBED.value, Kind.SECOND.value]),
     )
     .limit(1)
 )
