@@ -11,6 +11,7 @@ from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
+from tellback.classroom.learning.exam import LATEST
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.progress import certificate, match_rate
 from tellback.classroom.store.database import Database
@@ -24,6 +25,7 @@ from tellback.classroom.store.reports import (
 from tellback.classroom.store.rounds import counts_by_status
 from tellback.classroom.store.tables import lessons, progress
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
+from tellback.classroom.web.api.unseen import unseen_requests
 from tellback.classroom.web.bodies import (
     CurveAnswer,
     PointAnswer,
@@ -39,6 +41,9 @@ from tellback.theory.shares import Share, share_of_counts
 router = APIRouter(
     route_class=StrictRoute, tags=["progress"], responses=refusals(401, 403, 404, 422)
 )
+
+MOST_UNSURE = 5
+"""Requests of which the agent is least sure."""
 
 LOOK_SECONDS = 0.5
 """How often the log is looked at for those who wait for news."""
@@ -61,6 +66,8 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
         checked = checks(connection, learner.lesson)
     proof = certificate(learner.definition, columns)
     match = learner.definition.match
+    unseen = unseen_requests(room, learner)
+    unsure = [one for one in learner.unsure(MOST_UNSURE + LATEST) if one[0] not in unseen]
     return ProgressAnswer(
         lesson=learner.lesson,
         name=learner.name,
@@ -74,7 +81,7 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
         certified_regret=proof.regret,
         light=proof.light.light,
         light_says=proof.light.says,
-        unsure=[UnsureAnswer(request=asked, says=says) for asked, says in learner.unsure()],
+        unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure[:MOST_UNSURE]],
         teachers=[
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
             for one in counts

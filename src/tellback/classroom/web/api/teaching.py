@@ -14,6 +14,7 @@ from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import Round, Status, find_asked, find_round, find_task
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.api.rounds import demand_instruction
+from tellback.classroom.web.api.unseen import unseen_requests
 from tellback.classroom.web.bodies import (
     Change,
     ClaimAnswer,
@@ -159,7 +160,7 @@ def give_description(
             anyones=_may_all(caller),
             saw_request=body.saw_request,
         )
-    changed = _effect(learner) if effect else None
+    changed = _effect(room, learner) if effect else None
     if not effect:
         learner.catch_up()
     return Described(
@@ -179,10 +180,14 @@ def _may_all(caller: Caller) -> bool:
     return caller.role.may(Role.ENGINEER)
 
 
-def _effect(learner: Learner) -> EffectAnswer:
+def _effect(room: Classroom, learner: Learner) -> EffectAnswer:
     effect = learner.effect()
+    unseen = unseen_requests(room, learner)
     # Those that got right or wrong first: they say most.
-    flips = sorted(effect.flips, key=lambda flip: flip.was_right == flip.is_right)
+    flips = sorted(
+        (flip for flip in effect.flips if flip.task.instruction not in unseen),
+        key=lambda flip: flip.was_right == flip.is_right,
+    )
     return EffectAnswer(
         learned=effect.learned,
         changes=[
