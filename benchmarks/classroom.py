@@ -175,9 +175,7 @@ def long_lessons(backend: str, lesson: str, new: Callable[[], str]) -> bool:
     found = {}
     for size, (_, choosing, describing, _, folding, starting) in made.items():
         found[size] = Times.of(choosing[10:]), Times.of(describing[10:])
-        table.add_row(
-            f"{size:,}", *map(str, found[size]), f"{folding:.2f}", f"{starting:.2f}"
-        )
+        table.add_row(f"{size:,}", *map(str, found[size]), f"{folding:.2f}", f"{starting:.2f}")
     show(table)
     met = True
     for i, what in enumerate(("choosing", "describing")):

@@ -22,7 +22,7 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from real_parts import Postgres
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
 
@@ -45,7 +45,7 @@ from tellback.classroom.store.hooks import Delivery
 from tellback.classroom.store.lessons import create_lesson, find_lesson
 from tellback.classroom.store.log import Kind, read_events, standing, writing
 from tellback.classroom.store.rounds import Status, standing_rounds
-from tellback.classroom.store.tables import answers, checkpoints, deliveries, rounds
+from tellback.classroom.store.tables import answers, checkpoints, deliveries, leases, rounds
 from tellback.classroom.web import outbox as outbox_module
 from tellback.classroom.web import reachable
 from tellback.classroom.web.app import create_app
@@ -749,6 +749,8 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture
 def hooked(room: Room, receiver: Receiver) -> Iterator[tuple[str, dict[str, str]]]:
     lesson = room.lesson()
+    with room.inside.database.write() as connection:
+        connection.execute(delete(leases))  # whoever had the outbox has let go of it
     hook = room.done("POST", f"/lessons/{lesson}/hooks", json={"url": receiver.url})
     yield lesson, hook
     room.done("DELETE", f"/lessons/{lesson}/hooks/{hook['id']}")
