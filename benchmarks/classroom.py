@@ -301,8 +301,8 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
     began = time.perf_counter()
     learner = Learner(database, found)
     folding = time.perf_counter() - began
-    with learner.still() as fold, database.write() as connection:
-        keep_checkpoint(connection, lesson, fold)
+    with learner.still() as fold, writing(database, lesson) as log:
+        keep_checkpoint(log, fold)
     began = time.perf_counter()
     Learner(database, found)
     starting = time.perf_counter() - began

@@ -310,6 +310,7 @@ def test_log_lines_name_route_and_account_and_no_secret(
         ("/lessons/1/rounds/1", {"lesson": "1", "round": "1"}, "/lessons/{lesson}/rounds/{round}"),
         ("/api/v1/teach/api", {"lesson": "api"}, "/api/v1/teach/{lesson}"),
         ("/ask/a/b.png", {"rest": "a/b.png"}, "/ask/{rest}"),
+        ("/images/3/a.b.png", {"round": "3", "index": "a.b"}, "/images/{round}/{index}.png"),
     ],
 )
 def test_a_route_has_names_where_the_path_has_values(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from itertools import islice
 
 import numpy as np
@@ -12,8 +13,9 @@ from tellback.classroom.learning.fold import Fold, digest_of
 from tellback.classroom.store.log import Kind, LessonLog, read_events
 from tellback.classroom.store.tables import checkpoints
 from tellback.compiled import WITHOUT_KERNELS, source_digest
-from tellback.errors import TellbackError
 from tellback.roles import State
+
+LOGGER = logging.getLogger(__name__)
 
 KEPT = 3
 
@@ -60,8 +62,9 @@ def start_from_checkpoint(
             continue
         try:
             fold.start_from(first, unpacked(bytes(row.state)))
-        except (TellbackError, ValueError, KeyError, TypeError, OSError):
-            continue  # damaged: the log has it all
+        except Exception as error:  # damaged, in whatever way: the log has it all
+            LOGGER.warning("a checkpoint of %s cannot be used: %s", lesson, type(error).__name__)
+            continue
         return
 
 

@@ -25,6 +25,8 @@ SIDE = 200
 """Pictures are brought to 200 x 200 pixels before they are encoded."""
 
 LARGEST_PICTURE = 4_000_000  # pixels
+LARGEST_FEATURE = 1e12
+"""Squares of larger numbers leave no digits for others, and models refuse to learn from them."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,14 @@ def listed_from(features: Any, dim: int) -> Listed:
     if matrix.ndim != 2 or matrix.shape[1] != dim:
         raise FieldError(FEATURES, f"features must have {dim} numbers a response.")
     try:
-        return Listed(matrix)
+        listed = Listed(matrix)
     except SettingError as error:
-        raise FieldError(FEATURES, f"features: {error}") from error
+        raise FieldError(FEATURES, str(error)) from error
+    if np.abs(matrix).max() > LARGEST_FEATURE:
+        raise FieldError(
+            FEATURES, f"features must be from {-LARGEST_FEATURE:g} to {LARGEST_FEATURE:g}."
+        )
+    return listed
 
 
 def features_from(data: bytes, dim: int) -> Array:

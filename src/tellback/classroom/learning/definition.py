@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 import tellback.encoders
 import tellback.models
 import tellback.worlds  # noqa: F401 - their specs can be named in definitions
 from tellback.agents import LORIL, Greedy
 from tellback.agents.agent import ModelAgent, ModelAgentSpec
+from tellback.encoders.autoencoder import Autoencoder
 from tellback.encoders.encoder import EncoderSpec
 from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import TextEncoderSpec
@@ -27,8 +30,36 @@ CANDIDATES = (FEATURES, TEXTS, IMAGES)
 """What responses are given as: their features, or texts or pictures that are encoded here."""
 
 LARGEST_DIM = 4096
-LARGEST_SETTING = 10_000
-"""Whole numbers in the settings of an agent: most are sizes, and memory is finite."""
+LARGEST_TABLE = 2**20
+"""Features times instructions: models keep a number, or several, for each pair."""
+
+LARGEST_STATE = 150 * 2**20  # bytes
+"""What an agent may keep in memory before it is taught anything; some copies are kept, too."""
+
+LARGEST_SETTING = 1_000
+LARGEST_SETTINGS = {
+    "batch": 256,
+    "dim": LARGEST_DIM,
+    "embedding": 512,
+    "hidden": 512,
+    "layers": 4,
+    "longest": 16,
+    "members": 64,
+    "rank": 256,
+    "refresh": 10_000,
+    "seed": 2**63 - 1,
+    "shortest": 16,
+    "size": 64,
+    "vocabulary": 10_000,
+    "waves": 1_000,
+    "words": 8,
+}
+"""Whole numbers in settings: most are sizes or repetitions, and neither memory nor time is endless.
+
+Those who need more can have it in a program of their own.
+"""
+
+MOST_PAIRS = 10_000
 
 
 @dataclass(frozen=True)
@@ -79,9 +110,15 @@ class Definition:
             _named("instructions", whole, self.instructions)
             if self.instructions > LARGEST_DIM:
                 raise FieldError("instructions", f"instructions must be at most {LARGEST_DIM}.")
+        if dim * (self.instructions or 1) > LARGEST_TABLE:
+            raise FieldError(
+                "instructions", f"dim times instructions must be at most {LARGEST_TABLE:,}."
+            )
         settle(self, "facts", Facts(dim, self.instructions))
         settle(self, "agent", self._checked_agent())
         settle(self, "match", self.match or (Similar() if self.facts.language else Same()))
+        assert self.match is not None
+        _refuse_huge("match", self.match.to_data())
         share = _named("second_share", real, self.second_share, at_least=0, at_most=1)
         settle(self, "second_share", share)
         settle(self, "seed", _named("seed", whole, self.seed, at_least=0))
@@ -100,6 +137,11 @@ class Definition:
             raise FieldError(
                 "encoder", f"encoder must encode {self.candidates}, not {self.encoder!r}."
             )
+        if isinstance(self.encoder, Autoencoder):
+            raise FieldError(
+                "encoder", "encoder must need no training: an autoencoder has to be trained first."
+            )
+        _refuse_huge("encoder", self.encoder.to_data())
         return self.encoder
 
     def _dim(self) -> int:
@@ -119,7 +161,7 @@ class Definition:
             raise FieldError(
                 "agent", f"agent must be a model and an explorer, such as loril, not {agent!r}."
             )
-        _refuse_huge(agent.to_data())
+        _refuse_huge("agent", agent.to_data())
         settled = agent.settled(self.facts)
         return settled
 
@@ -130,8 +172,14 @@ class Definition:
 
     def try_out(self) -> None:
         """Bring everything to life once, so that what cannot be is refused now."""
+        assert self.agent is not None
         try:
-            self.begin()
+            # Its model alone comes first: some agents have many.
+            alone = replace(self, agent=Greedy(model=self.agent.model), world=None)
+            _refuse_large(alone.begin(), getattr(self.agent, "members", 1))
+            _refuse_large(self.begin())
+        except FieldError:
+            raise
         except (TellbackError, MemoryError, ValueError) as error:
             raise FieldError("agent", f"agent cannot be brought to life: {error}") from error
 
@@ -193,11 +241,22 @@ def _usual_agent(facts: Facts) -> ModelAgentSpec:
     return Greedy(model=Keywords(waves=0)) if facts.language else LORIL(model=Ridge())
 
 
-def _refuse_huge(data: Mapping[str, Any]) -> None:
+def _refuse_huge(field: str, data: Mapping[str, Any]) -> None:
+    """Refuse settings that would need more memory or time than a lesson may have."""
     for name, value in data.items():
+        most = LARGEST_SETTINGS.get(name, LARGEST_SETTING)
         if isinstance(value, Mapping):
-            _refuse_huge(value)
-        elif isinstance(value, int) and value > LARGEST_SETTING:
-            raise FieldError(
-                "agent", f"{name} must be at most {LARGEST_SETTING:,} in a lesson, not {value:,}."
-            )
+            _refuse_huge(field, value)
+        elif isinstance(value, list | tuple) and len(value) > MOST_PAIRS:
+            raise FieldError(field, f"{name} must have at most {MOST_PAIRS:,} entries in a lesson.")
+        elif isinstance(value, int) and value > most:
+            raise FieldError(field, f"{name} must be at most {most:,} in a lesson, not {value:,}.")
+
+
+def _refuse_large(agent: ModelAgent, copies: int = 1) -> None:
+    size = copies * sum(np.asarray(value).nbytes for value in agent.state().values())
+    if size > LARGEST_STATE:
+        raise FieldError(
+            "agent",
+            f"agent may keep at most {LARGEST_STATE:,} bytes in a lesson, not {size:,}.",
+        )

@@ -15,7 +15,7 @@ from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.fold import Fold, Taught, taught_after
-from tellback.classroom.store.rounds import find_task, standing_query
+from tellback.classroom.store.rounds import STANDING, find_task
 from tellback.classroom.store.tables import rounds
 from tellback.errors import FieldError, TellbackError
 from tellback.off_policy import AgentPolicy, Estimate, Log, doubly_robust, self_normalised
@@ -122,7 +122,8 @@ def _log(
 ) -> Log:
     """The latest rounds among those described after an event."""
     skipped = max(0, count - MOST_JUDGED)
-    rows = list(connection.execute(standing_query(lesson, after).offset(skipped)))
+    which = {"lesson": lesson, "after": after}
+    rows = list(connection.execute(STANDING.offset(skipped), which))
     tasks, responses, propensities, told = [], [], [], []
     for row in rows:
         asked, described = json.loads(row.asked_data), json.loads(row.described_data)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, or_, select
 
 from tellback.classroom.store.describing import RefusedError
 from tellback.classroom.store.log import Kind, LessonLog
-from tellback.classroom.store.rounds import find_asked, find_round
+from tellback.classroom.store.rounds import find_asked, find_round, find_task
 from tellback.classroom.store.tables import events, rounds
+from tellback.errors import FieldError
 from tellback.roles import Instruction
 
 
@@ -24,7 +25,11 @@ def round_to_check(
         select(rounds.c.number, events.c.data)
         .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described))
         .where(
-            rounds.c.lesson == lesson, rounds.c.describer != account, rounds.c.number.not_in(mine)
+            rounds.c.lesson == lesson,
+            rounds.c.describer != account,
+            rounds.c.number.not_in(mine),
+            # Whoever is yet to describe it too must not be told what the first one said.
+            or_(rounds.c.wants_second.is_(False), rounds.c.second.is_not(None)),
         )
         .order_by(func.random())
         .limit(1)
@@ -40,7 +45,12 @@ def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[
         raise RefusedError("not_described", f"Round {number} has no description to check.")
     if round.describer == account:
         raise RefusedError("own", f"Round {number} was described by you: somebody else checks it.")
-    response = find_asked(log.connection, log.lesson, round).choice.response
+    choice = find_asked(log.connection, log.lesson, round).choice
+    response = choice.response
+    features, _ = find_task(log.connection, log.lesson, number)
+    last = len(features) // choice.features.nbytes - 1
+    if picked > last:
+        raise FieldError("response", f"response must be from 0 to {last}, not {picked}.")
     before = log.connection.execute(
         select(events.c.data).where(
             events.c.lesson == log.lesson,

@@ -24,15 +24,16 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
     )
     here = rounds.c.lesson == lesson
     is_open = rounds.c.status == Status.OPEN.value
+    wants_second = (
+        rounds.c.wants_second.is_(True)
+        & rounds.c.second.is_(None)
+        & (rounds.c.status == Status.DESCRIBED.value)
+        & (rounds.c.describer != account)
+    )
+    held = (rounds.c.claimed_by == account) & (rounds.c.claimed_until >= now)
     kinds = [
-        (is_open, rounds.c.claimed_by == account, rounds.c.claimed_until >= now),
-        (
-            rounds.c.wants_second.is_(True),
-            rounds.c.second.is_(None),
-            rounds.c.status == Status.DESCRIBED.value,
-            rounds.c.describer != account,
-            free,
-        ),
+        (held, or_(is_open, rounds.c.status == Status.SKIPPED.value, wants_second)),
+        (wants_second, free),
         (is_open, free),
         (
             rounds.c.status == Status.SKIPPED.value,

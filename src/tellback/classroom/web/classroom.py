@@ -15,9 +15,11 @@ from tellback.classroom.learning.learner import Claim, Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, opened
 from tellback.classroom.store.lessons import Lesson, create_lesson, find_lesson
+from tellback.classroom.web.idempotency import forget_answers
 from tellback.classroom.web.outbox import Outbox
 from tellback.errors import UnknownNameError
 
+TIDY_SECONDS = 3600.0
 MOST_OPEN = 64
 """Lessons whose agents are kept in memory; the one not used for longest goes first."""
 
@@ -37,7 +39,8 @@ class Classroom:
         self._learners: OrderedDict[str, Learner] = OrderedDict()
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
-        self._duties = Duties(self.database, self.learner)
+        self._duties = Duties(self.database, self.learner, also=(self._tidy,))
+        self._tidied = -TIDY_SECONDS
         self.outbox = Outbox(self.database, settings.private_hooks)
 
     @property
@@ -68,25 +71,42 @@ class Classroom:
         except IntegrityError:  # another process was quicker
             return ID
 
+    def learner_at_hand(self, lesson: str) -> Learner | None:
+        """The agent of a lesson, if this process has it in memory."""
+        with self._lock:
+            if lesson not in self._learners:
+                return None
+            self._learners.move_to_end(lesson)
+            return self._learners[lesson]
+
     def learner(self, lesson: str) -> Learner:
         """The agent of a lesson in this process; an error if there is no such lesson."""
+        if at_hand := self.learner_at_hand(lesson):
+            return at_hand
         with self._lock:
-            if lesson in self._learners:
-                self._learners.move_to_end(lesson)
-                return self._learners[lesson]
             opening = self._opening.setdefault(lesson, threading.Lock())
         with opening:  # folding a long log takes a while: other lessons need not wait
-            with self._lock:
-                if lesson in self._learners:
-                    return self._learners[lesson]
-            with self.database.read() as connection:
-                found = find_lesson(connection, lesson)
-            learner = Learner(self.database, found)
-            with self._lock:
-                self._learners[lesson] = learner
-                while len(self._learners) > MOST_OPEN:
-                    self._learners.popitem(last=False)
-            return learner
+            try:
+                if at_hand := self.learner_at_hand(lesson):
+                    return at_hand
+                with self.database.read() as connection:
+                    found = find_lesson(connection, lesson)
+                learner = Learner(self.database, found)
+                with self._lock:
+                    self._learners[lesson] = learner
+                    while len(self._learners) > MOST_OPEN:
+                        self._learners.popitem(last=False)
+                return learner
+            finally:
+                with self._lock:  # names that do not exist must not pile up
+                    self._opening.pop(lesson, None)
+
+    def _tidy(self) -> None:
+        """Now and then, delete what nobody will ask for again."""
+        if time.monotonic() - self._tidied >= TIDY_SECONDS:
+            with self.database.write() as connection:
+                forget_answers(connection)
+            self._tidied = time.monotonic()
 
     def forget(self, lesson: str) -> None:
         """Let go of an agent: the next who asks gets one that was folded anew."""

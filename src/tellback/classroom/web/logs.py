@@ -104,9 +104,11 @@ def route_of(scope: Scope) -> str:
         return f"{route.path}/{{path}}"
     path: str = scope["path"] + "/"
     for name, value in reversed(scope.get("path_params", {}).items()):
-        before, found, after = path.rpartition(f"/{value}/")
-        if found:
-            path = f"{before}/{{{name}}}/{after}"
+        for end in "/.":  # as in {index}.png
+            before, found, after = path.rpartition(f"/{value}{end}")
+            if found:
+                path = f"{before}/{{{name}}}{end}{after}"
+                break
     return path.removesuffix("/") or "/"
 
 
