@@ -79,7 +79,7 @@ def test_a_definition_comes_back_from_data() -> None:
         (
             {"dim": 2, "agent": {"kind": "greedy", "model": {"kind": "keywords", "waves": 10**9}}},
             "agent",
-            "at most 10,000",
+            "at most 1,000",
         ),
         ({"dim": 2, "encoder": {"kind": "ngrams"}}, "encoder", "not for features"),
         ({"candidates": "texts", "encoder": {"kind": "thumbnail"}}, "encoder", "encode texts"),
