@@ -175,9 +175,7 @@ def long_lessons(backend: str, lesson: str, new: Callable[[], str]) -> bool:
     found = {}
     for size, (_, choosing, describing, _, folding, starting) in made.items():
         found[size] = Times.of(choosing[10:]), Times.of(describing[10:])
-        table.add_row(
-            f"{size:,}", *map(str, found[size]), f"{folding:.2f}", f"{starting:.2f}"
-        )
+        table.add_row(f"{size:,}", *map(str, found[size]), f"{folding:.2f}", f"{starting:.2f}")
     show(table)
     met = True
     for i, what in enumerate(("choosing", "describing")):
@@ -303,8 +301,8 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
     began = time.perf_counter()
     learner = Learner(database, found)
     folding = time.perf_counter() - began
-    with learner.still() as fold, database.write() as connection:
-        keep_checkpoint(connection, lesson, fold)
+    with learner.still() as fold, writing(database, lesson) as log:
+        keep_checkpoint(log, fold)
     began = time.perf_counter()
     Learner(database, found)
     starting = time.perf_counter() - began

@@ -169,7 +169,7 @@ class Client(threading.Thread):
             unsure = True
             self.memory.unanswered += 1
             time.sleep(self.random.uniform(0.01, 0.5))
-        told = answer.json() if answer.content else None
+        told: Any = answer.json() if answer.content else None
         if answer.status_code >= 500:
             self.memory.faults.append(f"{method} {path}: {answer.status_code} {told}")
         elif answer.status_code >= 400:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
-from httpx import Response
 from PIL import Image
 from sqlalchemy import select, update
 
@@ -113,7 +112,7 @@ def unchanged(school: School) -> Iterator[None]:
     assert school.state() == before
 
 
-def demand(answer: Response, status: int, code: str, field: str | None) -> str:
+def demand(answer: Any, status: int, code: str, field: str | None) -> str:
     """Demand a refusal, and hand out what it says."""
     assert answer.status_code == status, answer.text
     error = answer.json()["error"]
@@ -137,7 +136,7 @@ def claimed(school: School, client: TestClient) -> int:
     return number
 
 
-def post_raw(client: TestClient, path: str, body: bytes, **headers: str) -> Response:
+def post_raw(client: TestClient, path: str, body: bytes, **headers: str) -> Any:
     kind = {"content-type": "application/json"} | headers
     return client.post(path, content=body, headers=kind)
 

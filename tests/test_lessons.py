@@ -16,7 +16,7 @@ from tellback.classroom.learning.checkpoints import keep_checkpoint, packed, unp
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import demonstration
-from tellback.classroom.learning.duties import Duties, hold_lease
+from tellback.classroom.learning.duties import Duties
 from tellback.classroom.learning.exam import Exam
 from tellback.classroom.learning.fold import SNAPSHOT_EVERY, Fold, same_state
 from tellback.classroom.learning.learner import Learner
@@ -24,6 +24,7 @@ from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, opened
 from tellback.classroom.store.describing import describe, withdraw
+from tellback.classroom.store.leases import hold_lease
 from tellback.classroom.store.lessons import Lesson, create_lesson
 from tellback.classroom.store.log import LessonLog, read_events, writing
 from tellback.classroom.store.tables import checkpoints, leases, metadata, progress
@@ -243,8 +244,10 @@ def test_only_the_holder_of_a_lesson_writes_checkpoints_and_the_next_takes_over(
     lesson = begun(database)
     first, second = Learner(database, lesson), Learner(database, lesson)
     duties = [Duties(database, lambda _: first), Duties(database, lambda _: second)]
+    for one in duties:
+        one.turn()
     taught(database, first, 70)
-    for one in (*duties, duties[0]):
+    for one in duties[::-1]:
         one.turn()
     with database.read() as connection:
         assert connection.execute(select(checkpoints.c.learned)).scalars().all() == [70]

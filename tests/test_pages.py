@@ -269,7 +269,6 @@ def test_what_was_typed_survives_a_reload_and_a_lost_connection(
         visit.ready()
         assert visit.round == first
         expect(page.locator("#said")).to_have_value("draft of a draft")
-        # Taken out again before it was sent, it never was.
         visit.context.set_offline(True)
         page.locator("#said").fill("said into the void")
         page.keyboard.press("Enter")
@@ -280,6 +279,15 @@ def test_what_was_typed_survives_a_reload_and_a_lost_connection(
         second = visit.next_after(first)
         expect(banner).to_be_hidden()
         expect(page.locator("#reveal")).to_contain_text(f"“{asked_in(own, first)}”")
+        # What is undone before it could be sent comes to nothing, however it is sent.
+        visit.context.set_offline(True)
+        page.locator("#said").fill("rather not")
+        page.keyboard.press("Enter")
+        page.locator("#undo-this").click()
+        expect(page.locator("#said")).to_have_value("rather not")
+        visit.context.set_offline(False)
+        expect(banner).to_be_hidden()
+        assert visit.round == second
         # The service fails after it has done what it was told: nothing is done twice.
         answers: list[int] = []
 
@@ -296,7 +304,8 @@ def test_what_was_typed_survives_a_reload_and_a_lost_connection(
     assert answers[:3] == [200, 200, 200]
     told = [data["description"] for kind, _, data in events(own) if kind == "described"]
     assert told.count("said into the void") == told.count("said once") == 1
-    assert [number for _, number, _ in events(own)][-2:] == [first, second]
+    standing = {number: data.get("description") for _, number, data in events(own)}
+    assert (standing[first], standing[second]) == ("said into the void", "said once")
 
 
 def test_two_teachers_never_get_the_same_response(browser: Browser, shared: Running) -> None:

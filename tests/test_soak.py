@@ -130,8 +130,8 @@ def every_round_exists_once(seen: Seen, asked: list[Asked], plan: Plan) -> None:
         )
         assert event.account == one.account
         assert event.data["instruction"] == one.instruction
-        for told, kept in (("response",) * 2, ("estimate",) * 2, ("model_version", "version")):
-            assert event.data[kept] == one.answer[told]
+        for name, in_log in (("response",) * 2, ("estimate",) * 2, ("model_version", "version")):
+            assert event.data[in_log] == one.answer[name]
     lessons = {(one.account, one.key): one.lesson for one in asked}
     places = {(lessons[key], answer["round"]) for key, answer in answers.items()}
     assert len(places) == len(answers) == plan.rounds, "two keys brought one round"
@@ -143,7 +143,7 @@ def every_round_exists_once(seen: Seen, asked: list[Asked], plan: Plan) -> None:
         for event in seen.events[lesson]
         if event.kind is Kind.ASKED
     ]
-    assert sorted(questions) == sorted(places)  # type: ignore[type-var]
+    assert sorted(questions) == sorted(places)
 
 
 def every_description_is_in_the_log_once(seen: Seen, said: list[Said]) -> None:
@@ -157,10 +157,8 @@ def every_description_is_in_the_log_once(seen: Seen, said: list[Said]) -> None:
     known = {(one.lesson, one.event) for one in said if one.new or one.unsure}
     assert all((one.lesson, one.event) in known for one in said), "an old event that nobody made"
     # Of a table the same may be said again in earnest; no sentence is ever said twice.
-    told = [
-        event for event in seen.events[SENTENCES] if event.kind in (Kind.DESCRIBED, Kind.SECOND)
-    ]
-    assert len({event.data["description"] for event in told}) == len(told), "kept twice"
+    meant = [meaning for event in seen.events[SENTENCES] if (meaning := _meant(event))]
+    assert len({words for _, _, words in meant}) == len(meant), "kept twice"
     for lesson in LESSONS:
         for happened in by_round(seen.events[lesson]).values():
             for before, after in pairwise(happened):
@@ -191,7 +189,7 @@ def every_other_change_is_in_the_log_once(seen: Seen, done: list[Done]) -> None:
         if event.kind in (Kind.WITHDRAWN, Kind.SKIPPED, Kind.CANNOT_TELL, Kind.FLAGGED)
     )
     for what, count in certain.items():
-        assert kept[what] >= count, f"{what} was acknowledged {count} times, kept {kept[what]}"  # type: ignore[index]
+        assert kept[what] >= count, f"{what} was acknowledged {count} times, kept {kept[what]}"
     tried_in_vain = kept - possible  # type: ignore[operator]
     assert not tried_in_vain, f"kept, but never acknowledged: {tried_in_vain}"
 
@@ -235,7 +233,7 @@ def the_rounds_are_what_the_log_says(seen: Seen, lesson: str) -> None:
         else:
             assert (row.status, row.describer) == (Status.OPEN, None)
         seconds = [event.seq for event in happened[row.number] if event.kind is Kind.SECOND]
-        assert [row.second] == (seconds or [None])
+        assert seconds == ([] if row.second is None else [row.second])
 
 
 def the_agent_is_what_the_log_teaches(seen: Seen, lesson: str) -> ModelAgent:

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from tellback.arrays import Array
 from tellback.classroom.signing import verified
 from tellback.errors import TellbackError
 from tellback.extras import from_extra
@@ -44,6 +45,9 @@ PASSING = (429, 502, 503, 504)
 """Answers after which the same request may succeed."""
 
 PIECE = 2**16
+
+Features = Sequence[Sequence[float]] | Array
+"""A row of numbers for each response."""
 
 
 class RefusedError(TellbackError):
@@ -238,7 +242,7 @@ class Lesson:
         self,
         instruction: Instruction,
         *,
-        features: Sequence[Sequence[float]] | None = None,
+        features: Features | None = None,
         texts: Sequence[str] | None = None,
         images: Sequence[str] | None = None,
         context: str | None = None,
@@ -269,7 +273,7 @@ class Lesson:
         self,
         instruction: Instruction,
         *,
-        features: Sequence[Sequence[float]] | None = None,
+        features: Features | None = None,
         texts: Sequence[str] | None = None,
         images: Sequence[str] | None = None,
     ) -> Thought:
@@ -365,7 +369,7 @@ class Round:
 
 def _candidates(
     instruction: Instruction,
-    features: Sequence[Sequence[float]] | None,
+    features: Features | None,
     texts: Sequence[str] | None,
     images: Sequence[str] | None,
 ) -> Data:

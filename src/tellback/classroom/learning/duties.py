@@ -5,17 +5,16 @@ from __future__ import annotations
 import logging
 import secrets
 import threading
-import time
 from collections.abc import Callable
 
-from sqlalchemy import Connection, insert, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import insert, select
 
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.database import Database
+from tellback.classroom.store.leases import held
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.tables import leases, lessons, progress
+from tellback.classroom.store.tables import lessons, progress
 
 LOGGER = logging.getLogger(__name__)
 
@@ -50,6 +49,7 @@ class Duties:
         self._also = also
         self._seen: dict[str, int] = {}
         self._kept: dict[str, int] = {}
+        self._tended: dict[str, tuple[int, int]] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="duties", daemon=True)
 
@@ -75,15 +75,13 @@ class Duties:
     def turn(self) -> None:
         """Do what there is to do now."""
         with self._database.read() as connection:
-            latest = {
-                row.id: row.events
-                for row in connection.execute(select(lessons.c.id, lessons.c.events))
-            }
-        for lesson, events in latest.items():
-            if self._seen.get(lesson) == events:
+            latest = connection.execute(select(lessons.c.id, lessons.c.events)).all()
+        for lesson, events in latest:
+            # Lessons in which nothing happens after this process began are left alone.
+            if self._seen.setdefault(lesson, events or -1) == events:
                 continue
             try:
-                if self._hold(lesson):
+                if held(self._database, f"learner of {lesson}", self.holder, LEASE_SECONDS):
                     self._tend(self._learner(lesson))
                     self._seen[lesson] = events
             except Exception as error:  # the others need not wait for one that fails
@@ -91,13 +89,11 @@ class Duties:
         for duty in self._also:
             duty()
 
-    def _hold(self, lesson: str) -> bool:
-        with self._database.write() as connection:
-            return hold_lease(connection, f"learner of {lesson}", self.holder, LEASE_SECONDS)
-
     def _tend(self, learner: Learner) -> None:
         learner.catch_up()
-        learned = learner.fold.learned
+        learned, latest = learner.fold.learned, learner.fold.latest
+        if self._tended.get(learner.lesson) == (learned, latest):
+            return  # a question teaches nothing
         kept = self._kept.setdefault(learner.lesson, 0)
         if learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10):
             with learner.still() as fold, writing(self._database, learner.lesson) as log:
@@ -106,6 +102,7 @@ class Duties:
                 self._kept[learner.lesson] = learned
         if learner.exam.judged:
             self._note_progress(learner)
+        self._tended[learner.lesson] = (learned, latest)
 
     def _note_progress(self, learner: Learner) -> None:
         seq, learned, right, requests = learner.examined()
@@ -132,25 +129,3 @@ class Duties:
                         "requests": requests,
                     },
                 )
-
-
-def hold_lease(connection: Connection, name: str, holder: str, seconds: float) -> bool:
-    """Take or keep a lease; False if another holds it."""
-    now = time.time()
-    taken = connection.execute(
-        update(leases)
-        .where(leases.c.name == name, (leases.c.holder == holder) | (leases.c.until < now))
-        .values(holder=holder, until=now + seconds)
-    )
-    if taken.rowcount:
-        return True
-    if connection.execute(select(leases.c.holder).where(leases.c.name == name)).scalar():
-        return False
-    try:
-        with connection.begin_nested():
-            connection.execute(
-                insert(leases), {"name": name, "holder": holder, "until": now + seconds}
-            )
-    except IntegrityError:
-        return False
-    return True

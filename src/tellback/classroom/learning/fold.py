@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Row
 
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.store.rounds import asked_from, standing_query
+from tellback.classroom.store.rounds import STANDING, asked_from
 from tellback.errors import TellbackError
 from tellback.ledger import Ledger
 from tellback.responses import Listed
@@ -161,12 +161,16 @@ def _common(first: list[tuple[int, int]], second: list[tuple[int, int]]) -> int:
     return count
 
 
+_BY_AND_BY = STANDING.execution_options(yield_per=500)
+
+
 def taught_after(connection: Connection, lesson: str) -> Reading:
     """Reads the descriptions of a lesson that stand."""
 
     def read(after: int) -> Iterator[Taught]:
-        query = standing_query(lesson, after).execution_options(yield_per=500)
-        with connection.execute(query) as rows:
+        # A whole log is read by and by; for the few that are new a cursor is not worth it.
+        query = _BY_AND_BY if after == 0 else STANDING
+        with connection.execute(query, {"lesson": lesson, "after": after}) as rows:
             for row in rows:
                 yield taught_from(row)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from tellback.arrays import Indices
 from tellback.classroom.learning.checkpoints import start_from_checkpoint
@@ -20,9 +20,8 @@ from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.store.asking import open_round
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import Lesson
-from tellback.classroom.store.log import STANDING_CHANGES, Kind, LessonLog, read_events, writing
+from tellback.classroom.store.log import Kind, LessonLog, changes_after, latest_event, writing
 from tellback.classroom.store.rounds import find_request, latest_done, standing_rounds
-from tellback.classroom.store.tables import lessons
 from tellback.errors import SettingError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
@@ -80,7 +79,8 @@ class Learner:
         with database.read() as connection:
             stands = standing_rounds(connection, self.lesson)
             start_from_checkpoint(connection, self.lesson, self.fold, stands)
-            self._catch_up(connection)
+            self.fold.become(stands, taught_after(connection, self.lesson))
+            self.fold.seq = latest_event(connection, self.lesson)
         self._requests: dict[int, Task] = {}
         # Worked out when wanted: None after the requests have changed.
         self._answers: Indices | None = None
@@ -113,19 +113,15 @@ class Learner:
     def catch_up(self) -> None:
         """Learn what the log has that is new."""
         with self._lock, self._database.read() as connection:
-            self._catch_up(connection)
+            self._catch_up(connection, latest_event(connection, self.lesson))
 
-    def _catch_up(self, connection: Connection) -> None:
-        latest = connection.execute(
-            select(lessons.c.events).where(lessons.c.id == self.lesson)
-        ).scalar_one()
+    def _catch_up(self, connection: Connection, latest: int) -> None:
         fold = self.fold
         if latest == fold.seq:
             return
-        new = list(read_events(connection, self.lesson, after=fold.seq, kinds=STANDING_CHANGES))
         only_more = all(
-            event.kind is Kind.DESCRIBED and event.round is not None and not fold.knows(event.round)
-            for event in new
+            kind is Kind.DESCRIBED and round is not None and not fold.knows(round)
+            for kind, round in changes_after(connection, self.lesson, fold.seq)
         )
         read = taught_after(connection, self.lesson)
         if only_more:
@@ -169,7 +165,7 @@ class Learner:
     ) -> Opened:
         with self._lock:
             with writing(self._database, self.lesson) as log:
-                self._catch_up(log.connection)
+                self._catch_up(log.connection, log.latest)
                 version = self.fold.seq
                 number = log.next_round()
                 task, content = make(number)

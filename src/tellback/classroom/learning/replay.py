@@ -11,12 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from sqlalchemy import Connection, func, select
 
-from tellback.agents import Uniform
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.fold import Fold, Taught, taught_after
-from tellback.classroom.store.rounds import find_task, standing_query
+from tellback.classroom.store.rounds import STANDING, find_task
 from tellback.classroom.store.tables import rounds
 from tellback.errors import FieldError, TellbackError
 from tellback.off_policy import AgentPolicy, Estimate, Log, doubly_robust, self_normalised
@@ -123,7 +122,8 @@ def _log(
 ) -> Log:
     """The latest rounds among those described after an event."""
     skipped = max(0, count - MOST_JUDGED)
-    rows = list(connection.execute(standing_query(lesson, after).offset(skipped)))
+    which = {"lesson": lesson, "after": after}
+    rows = list(connection.execute(STANDING.offset(skipped), which))
     tasks, responses, propensities, told = [], [], [], []
     for row in rows:
         asked, described = json.loads(row.asked_data), json.loads(row.described_data)
@@ -148,12 +148,7 @@ def _judged(log: Log, agent: ModelAgent) -> Judged:
     draws = None if agent.propensities in EXACTLY else DRAWS
     try:
         estimate = self_normalised(log, AgentPolicy(agent, draws))
-        # Uniform estimates nothing that could help.
-        robust = (
-            None
-            if isinstance(agent.spec, Uniform)
-            else doubly_robust(log, AgentPolicy(agent, draws), agent.model)
-        )
+        robust = doubly_robust(log, AgentPolicy(agent, draws), agent.model)
     except TellbackError as error:
         return Judged(None, None, str(error))
     says = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from sqlalchemy import insert
 
@@ -11,6 +13,8 @@ from tellback.classroom.store.rounds import Status
 from tellback.classroom.store.tables import rounds, tasks
 from tellback.roles import Choice, Instruction
 from tellback.specs import Data
+
+_SHOW, _OPEN = insert(tasks), insert(rounds)
 
 
 def open_round(
@@ -30,7 +34,7 @@ def open_round(
     data: Data = {
         "instruction": instruction,
         "response": int(choice.response),
-        "features": [float(value) for value in choice.features],
+        "features": choice.features.tolist(),
         "estimate": _number(choice.estimate),
         "bonus": _number(choice.bonus),
         "propensity": None if choice.propensity is None else _number(choice.propensity),
@@ -40,16 +44,16 @@ def open_round(
     }
     seq = log.append(Kind.ASKED, data, round=number, account=account)
     log.connection.execute(
-        insert(tasks),
+        _SHOW,
         {
             "lesson": log.lesson,
             "round": number,
-            "features": np.ascontiguousarray(features, dtype="<f8").tobytes(),
+            "features": np.asarray(features, dtype="<f8").tobytes(),
             "content": content,
         },
     )
     log.connection.execute(
-        insert(rounds),
+        _OPEN,
         {
             "lesson": log.lesson,
             "number": number,
@@ -68,4 +72,4 @@ def open_round(
 
 def _number(value: float) -> float | None:
     """A number as JSON can hold it."""
-    return float(value) if np.isfinite(value) else None
+    return float(value) if math.isfinite(value) else None

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import (
@@ -16,7 +16,7 @@ from tellback.classroom.store.rounds import (
     change_round,
     event_data,
     find_asked,
-    find_round,
+    hold_round,
 )
 from tellback.classroom.store.tables import events
 from tellback.errors import TellbackError
@@ -32,6 +32,18 @@ OUTCOMES = {
 
 Matching = Callable[[Instruction, Instruction], bool]
 """Whether what was told (second) is what was asked for (first)."""
+
+
+_DESCRIBED = (
+    select(events.c.seq)
+    .where(
+        events.c.lesson == bindparam("lesson"),
+        events.c.round == bindparam("number"),
+        events.c.account == bindparam("account"),
+        events.c.kind.in_([Kind.DESCRIBED.value, Kind.SECOND.value]),
+    )
+    .limit(1)
+)
 
 
 class RefusedError(TellbackError):
@@ -86,7 +98,7 @@ def describe(
     saw_request : bool
         Whether they knew what was asked for.
     """
-    round = find_round(log.connection, log.lesson, number)
+    round = hold_round(log, number)
     if (
         round.describer is not None
         and round.describer != account
@@ -178,18 +190,13 @@ def _refuse_held(round: Round, account: str) -> None:
 
 def _has_described(log: LessonLog, number: int, account: str) -> bool:
     """Whether somebody has described a round before, and so was shown what was asked for."""
-    query = select(events.c.seq).where(
-        events.c.lesson == log.lesson,
-        events.c.round == number,
-        events.c.account == account,
-        events.c.kind.in_([Kind.DESCRIBED.value, Kind.SECOND.value]),
-    )
-    return log.connection.execute(query.limit(1)).first() is not None
+    which = {"lesson": log.lesson, "number": number, "account": account}
+    return log.connection.execute(_DESCRIBED, which).first() is not None
 
 
 def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones: bool) -> bool:
     """Take back a description, or a skip; the round is open again and theirs. False if it is."""
-    round = find_round(log.connection, log.lesson, number)
+    round = hold_round(log, number)
     if round.status is Status.OPEN:
         return False
     if round.describer != account and not anyones:
@@ -217,7 +224,7 @@ def end_without(
     log: LessonLog, number: int, account: str, outcome: Status, note: str, *, anyones: bool
 ) -> bool:
     """Close a round without a description; False if they closed it so before."""
-    round = find_round(log.connection, log.lesson, number)
+    round = hold_round(log, number)
     if round.status is Status.DESCRIBED:
         if _may_add_second(round, account) and round.second is None:
             change_round(log, number, wants_second=False, claimed_by=None, claimed_until=None)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, false, insert, literal, select, update
+from sqlalchemy import Connection, Row, bindparam, false, insert, literal, select, update
 
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.tables import deliveries, events, hooks, lessons
@@ -41,6 +41,34 @@ STANDING_CHANGES = (Kind.DESCRIBED, Kind.WITHDRAWN, Kind.ROLLED_BACK, Kind.REDAC
 
 TOLD = (*STANDING_CHANGES, Kind.SECOND)
 """The kinds that hooks are told of."""
+
+
+# Statements of every request are put together once: that takes longer than to carry them out.
+_THIS = lessons.c.id == bindparam("lesson")
+_COUNT = select(lessons.c.events).where(_THIS)
+_COUNTS = select(lessons.c.events, lessons.c.rounds).where(_THIS).with_for_update()
+_ADVANCE = update(lessons).where(_THIS).values(events=bindparam("event"), rounds=bindparam("round"))
+_APPEND = insert(events)
+_CHANGES = (
+    select(events.c.kind, events.c.round)
+    .where(
+        events.c.lesson == bindparam("lesson"),
+        events.c.seq > bindparam("after"),
+        events.c.kind.in_([kind.value for kind in STANDING_CHANGES]),
+    )
+    .order_by(events.c.seq)
+)
+_TELL_HOOKS = insert(deliveries).from_select(
+    ["hook", "seq", "lesson", "tries", "due", "delivered"],
+    select(
+        hooks.c.id,
+        bindparam("event", type_=deliveries.c.seq.type),
+        hooks.c.lesson,
+        literal(0),
+        bindparam("now", type_=deliveries.c.due.type),
+        false(),
+    ).where(hooks.c.lesson == bindparam("lesson")),
+)
 
 
 class Event(NamedTuple):
@@ -94,23 +122,15 @@ class LessonLog:
             "at": time.time(),
             "data": json.dumps(data, allow_nan=False),
         }
-        self.connection.execute(insert(events), values)
+        self.connection.execute(_APPEND, values)
         if kind in TOLD:
             self._tell_hooks()
         return self.latest
 
     def _tell_hooks(self) -> None:
         """Put word of the latest event into the outbox: both are kept, or neither."""
-        mine = select(
-            hooks.c.id,
-            literal(self.latest),
-            hooks.c.lesson,
-            literal(0),
-            literal(time.time()),
-            false(),
-        ).where(hooks.c.lesson == self.lesson)
-        columns = ["hook", "seq", "lesson", "tries", "due", "delivered"]
-        self.connection.execute(insert(deliveries).from_select(columns, mine))
+        values = {"event": self.latest, "now": time.time(), "lesson": self.lesson}
+        self.connection.execute(_TELL_HOOKS, values)
 
     def next_round(self) -> int:
         """The number of a new round."""
@@ -122,21 +142,26 @@ class LessonLog:
 def writing(database: Database, lesson: str) -> Iterator[LessonLog]:
     """Write to the log of a lesson, alone: events are numbered as they become visible."""
     with database.write() as connection:
-        row = connection.execute(
-            select(lessons.c.events, lessons.c.rounds)
-            .where(lessons.c.id == lesson)
-            .with_for_update()
-        ).one_or_none()
+        row = connection.execute(_COUNTS, {"lesson": lesson}).one_or_none()
         if row is None:
             raise UnknownNameError(f"There is no lesson {lesson!r}.")
         log = LessonLog(connection, lesson, *row)
         yield log
         if (log.latest, log.rounds) != tuple(row):
-            connection.execute(
-                update(lessons)
-                .where(lessons.c.id == lesson)
-                .values(events=log.latest, rounds=log.rounds)
-            )
+            values = {"lesson": lesson, "event": log.latest, "round": log.rounds}
+            connection.execute(_ADVANCE, values)
+
+
+def latest_event(connection: Connection, lesson: str) -> int:
+    """The number of the latest event."""
+    latest: int = connection.execute(_COUNT, {"lesson": lesson}).scalar_one()
+    return latest
+
+
+def changes_after(connection: Connection, lesson: str, seq: int) -> list[tuple[Kind, int | None]]:
+    """What happened after an event that may change which descriptions stand, and to which round."""
+    rows = connection.execute(_CHANGES, {"lesson": lesson, "after": seq})
+    return [(Kind(row.kind), row.round) for row in rows]
 
 
 def read_events(

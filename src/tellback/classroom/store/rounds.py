@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Select, func, or_, select, update
+from sqlalchemy import Connection, Select, bindparam, func, or_, select, update
 
 from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tables import events, rounds, tasks
@@ -68,12 +68,29 @@ def asked_from(data: Mapping[str, Any]) -> Asked:
 
 COLUMNS = [rounds.c[name] for name in Round._fields]
 
+# Put together once, as are those of the log.
+_THIS = (rounds.c.lesson == bindparam("this_lesson"), rounds.c.number == bindparam("this_number"))
+_FIND = select(*COLUMNS).where(*_THIS)
+_HOLD = _FIND.with_for_update()
+_CHANGE = update(rounds).where(*_THIS)
+_EVENT = select(events.c.data).where(
+    events.c.lesson == bindparam("lesson"), events.c.seq == bindparam("seq")
+)
+
 
 def find_round(connection: Connection, lesson: str, number: int) -> Round:
     """A round, or an error."""
-    row = connection.execute(
-        select(*COLUMNS).where(rounds.c.lesson == lesson, rounds.c.number == number)
-    ).one_or_none()
+    which = {"this_lesson": lesson, "this_number": number}
+    row = connection.execute(_FIND, which).one_or_none()
+    if row is None:
+        raise UnknownNameError(f"There is no round {number} in this lesson.")
+    return round_of(row)
+
+
+def hold_round(log: LessonLog, number: int) -> Round:
+    """A round that is about to change: until that is done, nobody else can claim it."""
+    which = {"this_lesson": log.lesson, "this_number": number}
+    row = log.connection.execute(_HOLD, which).one_or_none()
     if row is None:
         raise UnknownNameError(f"There is no round {number} in this lesson.")
     return round_of(row)
@@ -91,8 +108,8 @@ def find_asked(connection: Connection, lesson: str, round: Round) -> Asked:
 
 def event_data(connection: Connection, lesson: str, seq: int) -> Data:
     """What an event says."""
-    query = select(events.c.data).where(events.c.lesson == lesson, events.c.seq == seq)
-    data: Data = json.loads(connection.execute(query).scalar_one())
+    row = connection.execute(_EVENT, {"lesson": lesson, "seq": seq})
+    data: Data = json.loads(row.scalar_one())
     return data
 
 
@@ -110,15 +127,11 @@ def find_task(connection: Connection, lesson: str, number: int) -> tuple[bytes, 
 
 def change_round(log: LessonLog, number: int, **values: Any) -> None:
     """Change the table of rounds to what the log says now."""
-    log.connection.execute(
-        update(rounds)
-        .where(rounds.c.lesson == log.lesson, rounds.c.number == number)
-        .values(**values)
-    )
+    which = {"this_lesson": log.lesson, "this_number": number}
+    log.connection.execute(_CHANGE, which | values)
 
 
-def standing_query(lesson: str, after: int = 0) -> Select[Any]:
-    """The descriptions that stand, in their order, with what was asked."""
+def _standing() -> Select[Any]:
     asked = events.alias("asked")
     return (
         select(
@@ -132,9 +145,13 @@ def standing_query(lesson: str, after: int = 0) -> Select[Any]:
             (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described),
         )
         .join(asked, (asked.c.lesson == rounds.c.lesson) & (asked.c.seq == rounds.c.asked))
-        .where(rounds.c.lesson == lesson, rounds.c.described > after)
+        .where(rounds.c.lesson == bindparam("lesson"), rounds.c.described > bindparam("after"))
         .order_by(rounds.c.described)
     )
+
+
+STANDING = _standing()
+"""The descriptions of a ``lesson`` that stand ``after`` an event, in order, with what was asked."""
 
 
 def standing_rounds(connection: Connection, lesson: str) -> dict[int, int]:

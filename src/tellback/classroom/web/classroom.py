@@ -71,18 +71,24 @@ class Classroom:
         except IntegrityError:  # another process was quicker
             return ID
 
+    def learner_at_hand(self, lesson: str) -> Learner | None:
+        """The agent of a lesson, if this process has it in memory."""
+        with self._lock:
+            if lesson not in self._learners:
+                return None
+            self._learners.move_to_end(lesson)
+            return self._learners[lesson]
+
     def learner(self, lesson: str) -> Learner:
         """The agent of a lesson in this process; an error if there is no such lesson."""
+        if at_hand := self.learner_at_hand(lesson):
+            return at_hand
         with self._lock:
-            if lesson in self._learners:
-                self._learners.move_to_end(lesson)
-                return self._learners[lesson]
             opening = self._opening.setdefault(lesson, threading.Lock())
         with opening:  # folding a long log takes a while: other lessons need not wait
-            with self._lock:
-                if lesson in self._learners:
-                    return self._learners[lesson]
             try:
+                if at_hand := self.learner_at_hand(lesson):
+                    return at_hand
                 with self.database.read() as connection:
                     found = find_lesson(connection, lesson)
                 learner = Learner(self.database, found)

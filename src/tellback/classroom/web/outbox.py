@@ -14,7 +14,6 @@ import httpx
 from sqlalchemy.exc import OperationalError
 
 from tellback import __version__
-from tellback.classroom.learning.duties import hold_lease
 from tellback.classroom.signing import EVENT, SIGNATURE, signed
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.hooks import (
@@ -25,6 +24,7 @@ from tellback.classroom.store.hooks import (
     note_delivered,
     note_failed,
 )
+from tellback.classroom.store.leases import hold_lease
 from tellback.classroom.web.reachable import resolved
 from tellback.errors import TellbackError
 

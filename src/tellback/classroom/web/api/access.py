@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import Depends, Request
+from starlette.concurrency import run_in_threadpool
 
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.web.bodies import LessonId
@@ -13,7 +14,8 @@ from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.security import needs
 
 
-def classroom(request: Request) -> Classroom:
+# What does not wait is async: to be handed to another thread and back costs more than it does.
+async def classroom(request: Request) -> Classroom:
     """The classroom of this process."""
     found: Classroom = request.app.state.classroom
     return found
@@ -26,9 +28,10 @@ AsAdmin = Annotated[Caller, Depends(needs(Role.ADMIN))]
 AClassroom = Annotated[Classroom, Depends(classroom)]
 
 
-def learner(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> Learner:
+async def learner(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> Learner:
     """The agent of the lesson that the path names, for whoever may know of it."""
-    return room.learner(lesson)
+    found = room.learner_at_hand(lesson)
+    return await run_in_threadpool(room.learner, lesson) if found is None else found
 
 
 ALearner = Annotated[Learner, Depends(learner)]

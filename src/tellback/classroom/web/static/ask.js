@@ -3,7 +3,7 @@
 import { call, get, instructionFrom, lessonPath } from "./api.js";
 import { persist } from "./banner.js";
 import { byId, counted, figure, make, quoted, setText } from "./dom.js";
-import { draw, wordsFor } from "./shown.js";
+import { draw, placeOf, wordsFor } from "./shown.js";
 
 const asked = byId("asked");
 const NONE = new Map();
@@ -56,18 +56,28 @@ function drawThought(request, thought) {
       "div",
       { class: "card" },
       make("p", { class: "soft" }, `Asked for ${quoted(request)}`),
-      make("p", { class: sure ? "big good" : "big unsure" }, sure ? "✓ I know this one." : "? I don’t know yet."),
+      make("p", { class: sure ? "big good" : "big unsure" }, sure ? `✓ It would pick ${placeOf(shown, thought.response)}.` : "? I don’t know yet."),
       make("p", {}, sure ? says : says.charAt(0).toUpperCase() + says.slice(1)),
+      make("p", {}, comparison(thought)),
       make("dl", { class: "options" }, ...rows.map(([word, option]) => optionOf(word, option))),
       make(
         "p",
         { class: "soft" },
-        "The estimate says how well your words fit a response, as far as it was told. " +
-          "The bonus is what it would add to try a response it knows little about. " +
+        "The estimate is how likely it thinks a teacher would say just these words of a " +
+          "response; of a long sentence that is little. The bonus is what it would add to try a " +
+          "response it knows little about. " +
           `It has learned from ${counted(thought.learned, "description")}.`,
       ),
     ),
   );
+}
+
+function comparison({ estimate, second }) {
+  if (!second) return "";
+  const times = estimate / second.estimate;
+  if (!(second.estimate > 0) || !(estimate > 0)) return "";
+  const ratio = times >= 100 ? "more than 100" : times.toFixed(1);
+  return `By its estimates that fits ${ratio} times as well as ${placeOf(shown, second.response)}.`;
 }
 
 function optionOf(word, { response, estimate, bonus }) {

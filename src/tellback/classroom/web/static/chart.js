@@ -36,8 +36,10 @@ function ticks(most) {
   return found;
 }
 
-export function chart(points, chance) {
-  const [wide, high, left, right, top, bottom] = [640, 300, 52, 58, 14, 46];
+// `room` is how many pixels there are, so that its letters are as large as those around it.
+export function chart(points, chance, room) {
+  const wide = Math.min(Math.max(room, 280), 700);
+  const [high, left, right, top, bottom] = [wide < 500 ? 240 : 300, 52, 68, 14, 46];
   const most = Math.max(points.at(-1).described, 5);
   const x = (described) => left + ((wide - left - right) * described) / most;
   const y = (part) => high - bottom - (high - top - bottom) * part;

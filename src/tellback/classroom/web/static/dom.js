@@ -53,10 +53,16 @@ export function shareWords(share) {
   return `${percent(share.share)} of ${share.n} (95% interval: ${range})`;
 }
 
-// Numbers lose their last bits here: people compare, they do not calculate.
+const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+// Numbers lose their last digits here: people compare, they do not calculate.
 export function figure(number) {
   if (number === null) return "unknown";
-  return Math.abs(number) >= 0.1 || number === 0 ? number.toFixed(2) : String(+number.toPrecision(2));
+  if (number === 0 || Math.abs(number) >= 0.1) return number.toFixed(2);
+  if (Math.abs(number) >= 0.001) return String(+number.toPrecision(2));
+  const [digits, power] = number.toExponential(1).split("e");
+  const raised = [...String(+power)].map((sign) => RAISED[sign]).join("");
+  return `${digits} × 10${raised}`;
 }
 
 export function setText(id, text) {

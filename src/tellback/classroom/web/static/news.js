@@ -37,6 +37,7 @@ export function onNews(tell) {
     source.addEventListener("error", () => {
       if (source?.readyState === EventSource.CLOSED) {
         source = null;
+        told(); // who has been signed out finds out by this
         setTimeout(listen, AGAIN_SECONDS * 1000);
       }
     });

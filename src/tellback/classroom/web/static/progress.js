@@ -11,7 +11,7 @@ const LIGHTS = {
   amber: "! Amber: its bounds mostly held",
   red: "✗ Red: its bounds did not hold",
   grey: "○ Grey: nothing contradicts its bounds",
-  dark: "– Dark: there is nothing to judge yet",
+  dark: "– Dark: there is nothing to judge",
 };
 const STATUSES = {
   open: "open",
@@ -32,13 +32,16 @@ async function findChance(rounds) {
   if (ok) chance = 1 / answer.candidates;
 }
 
-function drawCurve(points) {
+let points = [];
+
+function drawCurve() {
   byId("curve-box").hidden = !points.length;
   byId("success").textContent = points.length
     ? `${points.at(-1).right} of ${points.at(-1).requests}`
     : "–";
   if (!points.length) return;
-  byId("curve").replaceChildren(chart(points, chance));
+  const room = byId("curve-box").clientWidth - 40;
+  byId("curve").replaceChildren(chart(points, chance, room));
   byId("curve-table").replaceChildren(chartTable(points));
 }
 
@@ -105,11 +108,14 @@ onNews(async () => {
     matches ? percent(matches.share) : "–",
     make("small", {}, matches ? `of ${matches.n}; ${percent(matches.low)}–${percent(matches.high)}` : ""),
   );
-  drawCurve(standing(answer.curve));
+  points = standing(answer.curve);
   drawProof(answer);
   drawUnsure(answer.unsure);
   drawTeachers(answer);
   const statuses = Object.entries(answer.statuses).map(([name, n]) => `${n} ${STATUSES[name] ?? name}`);
   setText("statuses", `${counted(answer.rounds, "response")}: ${statuses.join(", ")}.`);
   byId("all").hidden = false;
+  drawCurve();
 });
+
+addEventListener("resize", drawCurve);

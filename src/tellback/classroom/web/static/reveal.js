@@ -67,7 +67,8 @@ function effect({ learned, changes, right, requests }) {
   const better = changes.filter((one) => one.is_right && !one.was_right).length;
   const worse = changes.filter((one) => one.was_right && !one.is_right).length;
   const met = right === null ? "" : ` Now ${right} of ${requests} held-out requests are met.`;
-  const turned = better || worse ? ` ${better} got right, ${worse} got wrong.` : "";
+  const turns = [better && `${better} turned right`, worse && `${worse} turned wrong`].filter(Boolean);
+  const turned = turns.length ? ` ${turns.join(" and ")}.` : "";
   const many = changes.length < MOST_TOLD ? counted(changes.length, "answer") : "20 answers or more";
   const title = changes.length
     ? `Your sentence changed ${many}.${turned}${met}`

@@ -12,19 +12,36 @@ function drawn(count, wanted) {
   return first;
 }
 
-export function kindOf(shown) {
+function kindOf(shown) {
   return shown.images ? "pictures" : "words";
 }
 
+export const placeOf = (shown, index) =>
+  `${shown.images ? "picture" : "response"} ${index + 1} of ${shown.candidates}`;
+
 export function wordsFor(shown, index) {
-  const place = `${shown.images ? "picture" : "response"} ${index + 1} of ${shown.candidates}`;
+  const place = placeOf(shown, index);
   return shown.images || !shown.texts ? place : `${place}: ${shown.texts[index]}`;
 }
 
-export function inside(shown, index) {
+// Pictures are loaded once, however often the responses are drawn: they may not come twice.
+let pictures = new Map();
+
+function picture(shown, index) {
+  const src = shown.images[index];
+  if (pictures.has(src)) return pictures.get(src);
+  const alt = `Picture ${index + 1} of ${shown.candidates}`;
+  const image = make("img", { src, alt, width: 200, height: 200 });
+  image.addEventListener("error", () => {
+    addEventListener("online", () => image.setAttribute("src", src), { once: true });
+  });
+  pictures.set(src, image);
+  return image;
+}
+
+function inside(shown, index) {
   if (shown.images) {
-    const alt = `Picture ${index + 1} of ${shown.candidates}`;
-    const image = make("img", { src: shown.images[index], alt, width: 200, height: 200 });
+    const image = picture(shown, index);
     const text = shown.texts?.[index];
     return text ? [image, make("span", { class: "text" }, text)] : [image];
   }
@@ -48,6 +65,8 @@ export async function withFeatures(shown) {
 // `labels` names some of them; `wrap` may make each a button.
 export function draw(shown, labels, wrap = null) {
   const list = byId("candidates");
+  const before = pictures;
+  pictures = new Map((shown.images ?? []).filter((src) => before.has(src)).map((src) => [src, before.get(src)]));
   const wanted = [...labels.keys()];
   list.dataset.kind = kindOf(shown);
   list.replaceChildren(

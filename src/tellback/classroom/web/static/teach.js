@@ -93,7 +93,8 @@ const outbox = new Outbox({
     const [item] = outbox.items;
     if (current || !item) return;
     stage.hidden = true;
-    drawAfter(make("p", {}, item.text ? `Kept: ${quoted(item.text)}` : "Kept."), {});
+    drawAfter(make("p", {}, item.text ? `Kept: ${quoted(item.text)}` : "Kept."), { undo: true });
+    if (document.activeElement === document.body) main.focus();
   },
   drained() {
     banner("");
@@ -202,6 +203,7 @@ function drawAfter(content, { undo = false, change = false }) {
   byId("undo-this").hidden = !undo;
   byId("change-this").hidden = !change;
   byId("judged").hidden = !change;
+  byId("after-actions").hidden = !undo && !change;
   after.hidden = false;
 }
 
