@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -18,7 +17,10 @@ REQUESTS = 100
 """Held-out requests of a demonstration."""
 
 LATEST = 40
-"""Requests of other lessons: the latest that were asked."""
+"""Requests of other lessons: the latest that were described."""
+
+MOST_NUMBERS = 4_000_000
+"""Features of all their responses: fewer requests where there are many responses."""
 
 
 class Flip(NamedTuple):
@@ -43,18 +45,13 @@ class Exam:
     """
 
     def __init__(self, tasks: Iterable[Task], truth: Truth | None = None) -> None:
-        self.tasks = deque(tasks, maxlen=None if truth else LATEST)
+        self.tasks = list(tasks)
         self._truth = truth
 
     @property
     def judged(self) -> bool:
         """Whether anybody knows which answers are right."""
         return self._truth is not None
-
-    def add(self, task: Task) -> None:
-        """Take in a request that was asked, where none are held out."""
-        if self._truth is None:
-            self.tasks.append(task)
 
     def answers(self, agent: ModelAgent) -> Indices:
         """The response with the highest estimate for each request."""

@@ -14,14 +14,14 @@ from tellback.classroom.learning.checkpoints import start_from_checkpoint
 from tellback.classroom.learning.content import Content, features_from
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import begun, content_of
-from tellback.classroom.learning.exam import LATEST, Exam, Flip, exam_of
+from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, exam_of
 from tellback.classroom.learning.fold import Fold, taught_after
 from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.store.asking import open_round
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import Lesson
 from tellback.classroom.store.log import Kind, LessonLog, changes_after, latest_event, writing
-from tellback.classroom.store.rounds import latest_tasks, standing_rounds
+from tellback.classroom.store.rounds import find_request, latest_done, standing_rounds
 from tellback.errors import SettingError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
@@ -81,16 +81,29 @@ class Learner:
             start_from_checkpoint(connection, self.lesson, self.fold, stands)
             self.fold.become(stands, taught_after(connection, self.lesson))
             self.fold.seq = latest_event(connection, self.lesson)
-            self._recall_requests(connection)
-        # Worked out when wanted: None after a request was added.
+        self._requests: dict[int, Task] = {}
+        # Worked out when wanted: None after the requests have changed.
         self._answers: Indices | None = None
 
-    def _recall_requests(self, connection: Connection) -> None:
+    def _choose_requests(self, connection: Connection) -> None:
+        """Where no requests are held out, look at those that were described last."""
         if self.exam.judged:
             return
-        for instruction, features in latest_tasks(connection, self.lesson, LATEST):
-            matrix = features_from(features, self.definition.facts.dim)
-            self.exam.add(Task(None, instruction, Listed(matrix)))
+        chosen: dict[int, Task] = {}
+        numbers = 0
+        for round in latest_done(connection, self.lesson, LATEST):
+            task = self._requests.get(round) or self._request(connection, round)
+            numbers += task.responses.matrix.size
+            if chosen and numbers > MOST_NUMBERS:
+                break
+            chosen[round] = task
+        if chosen.keys() != self._requests.keys():
+            self._requests, self._answers = chosen, None
+            self.exam.tasks = list(chosen.values())
+
+    def _request(self, connection: Connection, round: int) -> Task:
+        instruction, features = find_request(connection, self.lesson, round)
+        return Task(None, instruction, Listed(features_from(features, self.definition.facts.dim)))
 
     @property
     def asks_by_itself(self) -> bool:
@@ -174,18 +187,11 @@ class Learner:
                     also(log, opened)
             # Only now is it certain; a question teaches nothing.
             self.fold.seq = log.latest
-            self._note_request(task)
         return opened
 
     def _wants_second(self, number: int) -> bool:
         share = self.definition.second_share
         return share > 0 and float(self._seconds.at(number).random()) < share
-
-    def _note_request(self, task: Task) -> None:
-        if self.exam.judged:
-            return
-        self.exam.add(Task(None, task.instruction, task.responses))
-        self._answers = None
 
     def consider(self, instruction: Instruction, responses: Listed) -> Considered:
         """What the agent thinks of every response to a request. Nothing is kept."""
@@ -207,8 +213,9 @@ class Learner:
 
     def unsure(self, most: int = 5) -> list[tuple[Instruction, str]]:
         """The requests of the exam of which the agent is least sure, and why."""
-        with self._lock:
-            self.catch_up()
+        with self._lock, self._database.read() as connection:
+            self._choose_requests(connection)
+            self._catch_up(connection)
             thought = [(task, self._considered(task)) for task in self.exam.tasks]
         found = sorted(
             ((verdict(considered), task) for task, considered in thought),
@@ -227,11 +234,12 @@ class Learner:
 
     def effect(self) -> Effect:
         """Learn what is new, and say what that changed."""
-        with self._lock:
+        with self._lock, self._database.read() as connection:
+            self._choose_requests(connection)
             before = self._answers
             if before is None:
                 before = self.exam.answers(self.fold.agent)
-            self.catch_up()
+            self._catch_up(connection)
             self._answers = after = self.exam.answers(self.fold.agent)
             right = self.exam.right(after)
             return Effect(

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Select, bindparam, func, select, update
+from sqlalchemy import Connection, Select, bindparam, func, or_, select, update
 
 from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tables import events, rounds, tasks
@@ -164,20 +164,29 @@ def standing_rounds(connection: Connection, lesson: str) -> dict[int, int]:
     return {row.number: row.described for row in connection.execute(query)}
 
 
-def latest_tasks(
-    connection: Connection, lesson: str, count: int
-) -> list[tuple[Instruction, bytes]]:
-    """The latest requests and the features of their responses, the oldest first."""
+def latest_done(connection: Connection, lesson: str, count: int) -> list[int]:
+    """The rounds that were described last, the latest first.
+
+    Not those that somebody is yet to describe, once or again: they must not hear of the request.
+    """
     query = (
-        select(events.c.data, tasks.c.features)
-        .join(rounds, (rounds.c.lesson == tasks.c.lesson) & (rounds.c.number == tasks.c.round))
-        .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.asked))
-        .where(tasks.c.lesson == lesson)
-        .order_by(tasks.c.round.desc())
+        select(rounds.c.number)
+        .where(
+            rounds.c.lesson == lesson,
+            rounds.c.described.is_not(None),
+            or_(rounds.c.wants_second.is_(False), rounds.c.second.is_not(None)),
+        )
+        .order_by(rounds.c.described.desc())
         .limit(count)
     )
-    rows = list(connection.execute(query))
-    return [(json.loads(row.data)["instruction"], bytes(row.features)) for row in reversed(rows)]
+    return list(connection.execute(query).scalars())
+
+
+def find_request(connection: Connection, lesson: str, number: int) -> tuple[Instruction, bytes]:
+    """What was asked for in a round, and the features of its responses."""
+    asked = find_asked(connection, lesson, find_round(connection, lesson, number))
+    features, _ = find_task(connection, lesson, number)
+    return asked.instruction, features
 
 
 def counts_by_status(connection: Connection, lesson: str) -> dict[str, int]:
