@@ -11,7 +11,6 @@ from sqlalchemy import select
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from tellback.classroom.learning.exam import LATEST
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.progress import certificate, match_rate
 from tellback.classroom.store.database import Database
@@ -25,7 +24,6 @@ from tellback.classroom.store.reports import (
 from tellback.classroom.store.rounds import counts_by_status
 from tellback.classroom.store.tables import lessons, progress
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
-from tellback.classroom.web.api.unseen import unseen_requests
 from tellback.classroom.web.bodies import (
     CurveAnswer,
     PointAnswer,
@@ -66,8 +64,7 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
         checked = checks(connection, learner.lesson)
     proof = certificate(learner.definition, columns)
     match = learner.definition.match
-    unseen = unseen_requests(room, learner)
-    unsure = [one for one in learner.unsure(MOST_UNSURE + LATEST) if one[0] not in unseen]
+    unsure = learner.unsure(MOST_UNSURE)
     return ProgressAnswer(
         lesson=learner.lesson,
         name=learner.name,
