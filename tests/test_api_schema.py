@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -34,6 +35,7 @@ from tellback.classroom.learning.content import png_of
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tokens
 from tellback.classroom.store.describing import describe
+from tellback.classroom.store.hooks import create_hook
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import change_round
 from tellback.classroom.web.app import create_app
@@ -55,6 +57,15 @@ TO_CHECK, CLAIMED = 7, 8
 PICTURE = png_of(np.zeros((200, 200, 3), dtype=np.uint8))
 PASSWORD = "a password of hers"
 HERS = {"name": "head", "password": PASSWORD, "current": PASSWORD, "new": PASSWORD}
+
+
+PLAYED = {"instruction": "go left", "features": [[0.0, 1.0]], "response": 0}
+
+
+@schemathesis.serializer("application/jsonl")
+def lines(_: object, value: object) -> bytes:
+    """Lines of JSON are sent as they are."""
+    return value.encode() if isinstance(value, str) else json.dumps(value).encode()
 
 
 class School:
@@ -115,6 +126,9 @@ class School:
             known["round"] = kept.get(last, 1 + known["round"] % (ROUNDS - len(kept)))
         if known.get("account") == "0" * 20:
             known["account"] = self.pupil.id
+        if known.get("hook") == "0" * 20 and known.get("lesson") in self.lessons:
+            with writing(self.app.state.classroom.database, known["lesson"]) as log:
+                known["hook"] = create_hook(log, "https://told.invalid/").id
         if known.get("token") == "0" * 20:
             database = self.app.state.classroom.database
             known["token"] = tokens.make(database, self.pupil.id, "one")[0].id
@@ -122,6 +136,8 @@ class School:
 
     def _fit_body(self, case: Case[Any]) -> None:
         proper = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
+        if proper and case.operation.path.endswith("/import"):
+            case.body = json.dumps(PLAYED)
         if not proper or not isinstance(case.body, dict):
             return
         path = case.operation.path
@@ -131,6 +147,12 @@ class School:
                 case.body.pop(name, None)
         elif path.endswith(("/login", "/me/password")):
             case.body |= {name: value for name, value in HERS.items() if name in case.body}
+        elif path.endswith("/rollback"):
+            case.body["to"] = 0
+        elif path.endswith("/replay"):
+            case.body["agent"] = {"kind": "greedy"}
+        elif path.endswith("/hooks"):
+            case.body["url"] = "https://told.invalid/"
         elif path.endswith("/lessons"):
             case.body |= {"agent": None, "encoder": None, "match": None}
 
@@ -139,6 +161,7 @@ class School:
 def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
     patch = pytest.MonkeyPatch()
     patch.setattr(passwords, "COST", passwords.Cost(2, 8, 1))
+    patch.setattr("tellback.classroom.store.hooks.MOST_HOOKS", 1_000_000)
     school = School(tmp_path_factory.mktemp("school"))
     with served(school.app) as school.url:
         yield school

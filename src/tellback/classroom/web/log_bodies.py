@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Path as InPath
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from tellback.classroom.web.bodies import Body, ShareAnswer
 
@@ -36,6 +36,15 @@ class RedactedAnswer(BaseModel):
     scrubbed: bool = Field(
         description="Whether no file has them any more; false if somebody was reading: ask again."
     )
+
+
+class Wanted(BaseModel):
+    """What of a lesson is wanted; what is misspelt is refused, not ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Literal["jsonl", "parquet", "log"] = "jsonl"
+    images: bool = Field(False, description="Whether pictures come along.")
 
 
 class ImportedAnswer(BaseModel):

@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal, NamedTuple, cast
+from typing import Annotated, BinaryIO, NamedTuple, cast
 
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy import Connection
@@ -22,7 +22,7 @@ from tellback.classroom.store.log import writing
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsEngineer
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.idempotency import Key, answered, keep_answer
-from tellback.classroom.web.log_bodies import ImportedAnswer
+from tellback.classroom.web.log_bodies import ImportedAnswer, Wanted
 from tellback.classroom.web.log_lines import take_in_lines
 from tellback.classroom.web.refusals import refusals
 from tellback.classroom.web.strict import StrictRoute
@@ -46,25 +46,24 @@ def take_out(
     room: AClassroom,
     learner: ALearner,
     caller: AsEngineer,
-    format: Annotated[
-        Literal["jsonl", "parquet", "log"],
-        Query(description="Everything as lines or as a table, or the rounds for off-policy use."),
-    ] = "jsonl",
-    images: Annotated[bool, Query(description="Whether pictures come along.")] = False,
+    wanted: Annotated[Wanted, Query()],
 ) -> StreamingResponse:
-    """Everything that happened in a lesson, in order, as it is read from the database."""
+    """Everything that happened in a lesson, in order, as it is read from the database.
+
+    As lines or as a table; or the rounds alone, for off-policy use.
+    """
     with room.database.read() as connection:
         lesson = find_lesson(connection, learner.lesson)
     dim = learner.definition.facts.dim
-    if format == "log":
+    if wanted.format == "log":
         exact = learner.fold.agent.propensities in EXACTLY
         lines = log_of_rounds(room.database, lesson, dim, exact)
     else:
-        lines = everything(room.database, lesson, dim, images)
-    name = f"{lesson.id}.{'parquet' if format == 'parquet' else 'jsonl'}"
+        lines = everything(room.database, lesson, dim, wanted.images)
+    name = f"{lesson.id}.{'parquet' if wanted.format == 'parquet' else 'jsonl'}"
     return StreamingResponse(
-        _table(lines) if format == "parquet" else _lines(lines),
-        media_type=PARQUET if format == "parquet" else JSONL,
+        _table(lines) if wanted.format == "parquet" else _lines(lines),
+        media_type=PARQUET if wanted.format == "parquet" else JSONL,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
