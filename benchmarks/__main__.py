@@ -2,6 +2,7 @@
 
 import sys
 
+from benchmarks.classroom import classroom
 from benchmarks.closed_form import closed_form
 from benchmarks.flatness import flatness
 from benchmarks.lab import lab
@@ -10,5 +11,5 @@ from benchmarks.sentences import sentences
 from benchmarks.speed import speed
 
 if __name__ == "__main__":
-    results = [flatness(), speed(), sentences(), lab(), ridge(), closed_form()]
+    results = [flatness(), speed(), sentences(), lab(), ridge(), closed_form(), classroom()]
     sys.exit(0 if all(results) else 1)

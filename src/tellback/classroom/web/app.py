@@ -28,13 +28,13 @@ from tellback.classroom.web.guard import guard
 from tellback.classroom.web.health import watch
 
 API = "/api/v1"
-PARTS = (
-    accounts,
-    lessons,
-    log,
+PARTS = (  # those that are asked most come first: paths are looked for in this order
     rounds,
     teaching,
     asking,
+    lessons,
+    accounts,
+    log,
     progress,
     checks,
     going_back,

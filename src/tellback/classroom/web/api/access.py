@@ -28,8 +28,9 @@ AsAdmin = Annotated[Caller, Depends(needs(Role.ADMIN))]
 AClassroom = Annotated[Classroom, Depends(classroom)]
 
 
-async def learner(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> Learner:
+async def learner(request: Request, lesson: LessonId, caller: AsTeacher) -> Learner:
     """The agent of the lesson that the path names, for whoever may know of it."""
+    room = await classroom(request)
     found = room.learner_at_hand(lesson)
     return await run_in_threadpool(room.learner, lesson) if found is None else found
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.learning.content import Content, responses_from
@@ -35,22 +35,32 @@ Keep = Callable[[LessonLog, Opened], None]
 router = APIRouter(route_class=StrictRoute, tags=["rounds"], responses=refusals(401, 403, 404, 422))
 
 
-@router.post("/lessons/{lesson}/rounds", status_code=201, responses=refusals(409))
+@router.post(
+    "/lessons/{lesson}/rounds",
+    status_code=201,
+    response_model=RoundAnswer,
+    responses=refusals(409),
+)
 def ask(
     body: NewRound, room: AClassroom, learner: ALearner, caller: AsEngineer, key: Key = None
-) -> RoundAnswer:
+) -> Response:
     """Have the agent respond to a task, and keep the round for somebody to describe."""
     if key is None:
-        return answer_of(_asked(learner, body, caller.account))
-    digest = digest_of(f"ask {learner.lesson}", body)
-    return _answered(room, caller.account, key, digest) or _ask_once(
-        room, learner, body, caller.account, key, digest
-    )
+        answer = answer_of(_asked(learner, body, caller.account))
+    else:
+        answer = _ask_once(room, learner, body, caller.account, key)
+    # Written here: FastAPI would check it once more, in another thread.
+    return Response(answer.model_dump_json(), 201, media_type="application/json")
 
 
 def _ask_once(
-    room: Classroom, learner: Learner, body: NewRound, account: str, key: str, digest: str
+    room: Classroom, learner: Learner, body: NewRound, account: str, key: str
 ) -> RoundAnswer:
+    digest = digest_of(f"ask {learner.lesson}", body)
+    known = _answered(room, account, key, digest)
+    if known is not None:
+        return known
+
     def keep(log: LessonLog, opened: Opened) -> None:
         keep_answer(log.connection, account, key, digest, answer_of(opened))
 
