@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 import time
@@ -34,6 +35,7 @@ from tellback.classroom.learning.content import png_of
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tokens
 from tellback.classroom.store.describing import describe
+from tellback.classroom.store.hooks import create_hook
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import change_round
 from tellback.classroom.web.app import create_app
@@ -53,6 +55,7 @@ ENDLESS = ["/api/v1/lessons/{lesson}/news"]
 ROUNDS = 8
 TO_CHECK, CLAIMED = 7, 8
 PICTURE = png_of(np.zeros((200, 200, 3), dtype=np.uint8))
+LINE = '{"instruction": "a", "features": [[0, 1]], "response": 0}'
 PASSWORD = "a password of hers"
 HERS = {"name": "head", "password": PASSWORD, "current": PASSWORD, "new": PASSWORD}
 
@@ -115,12 +118,17 @@ class School:
             known["round"] = kept.get(last, 1 + known["round"] % (ROUNDS - len(kept)))
         if known.get("account") == "0" * 20:
             known["account"] = self.pupil.id
+        database = self.app.state.classroom.database
+        if known.get("hook") == "0" * 20:
+            with writing(database, self.lessons[0]) as log:
+                known["hook"] = create_hook(log, "https://example.org/").id
         if known.get("token") == "0" * 20:
-            database = self.app.state.classroom.database
             known["token"] = tokens.make(database, self.pupil.id, "one")[0].id
         self._fit_body(case)
 
     def _fit_body(self, case: Case[Any]) -> None:
+        if case.operation.path.endswith("/import"):
+            case.body = LINE if case.body == "" else case.body
         proper = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
         if not proper or not isinstance(case.body, dict):
             return
@@ -167,6 +175,12 @@ def description() -> dict[str, Any]:
 
 
 API = schemathesis.openapi.from_dict(description()).exclude(path=ENDLESS)
+
+
+@schemathesis.serializer("application/jsonl")
+def lines(_: object, value: object) -> bytes:
+    """A log as it is sent: text goes as it is, all else as a line."""
+    return value.encode() if isinstance(value, str) else json.dumps(value, default=str).encode()
 
 
 def _proper(name: object) -> bool:

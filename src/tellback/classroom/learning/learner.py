@@ -215,7 +215,7 @@ class Learner:
         """The requests of the exam of which the agent is least sure, and why."""
         with self._lock, self._database.read() as connection:
             self._choose_requests(connection)
-            self._catch_up(connection)
+            self._catch_up(connection, latest_event(connection, self.lesson))
             thought = [(task, self._considered(task)) for task in self.exam.tasks]
         found = sorted(
             ((verdict(considered), task) for task, considered in thought),
@@ -239,7 +239,7 @@ class Learner:
             before = self._answers
             if before is None:
                 before = self.exam.answers(self.fold.agent)
-            self._catch_up(connection)
+            self._catch_up(connection, latest_event(connection, self.lesson))
             self._answers = after = self.exam.answers(self.fold.agent)
             right = self.exam.right(after)
             return Effect(
