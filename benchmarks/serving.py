@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -15,12 +16,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import uvicorn
 from fastapi import FastAPI
 from pydantic import BaseModel
 
 from tellback.classroom.settings import Settings
+from tellback.classroom.web import serving
 
 HOST = "127.0.0.1"
+IDLE = 2.0
+"""Seconds after which a connection is made anew: uvicorn ends those that are idle for five."""
 
 
 class Shown(BaseModel):
@@ -54,27 +59,35 @@ class Call(NamedTuple):
 
 
 class Caller:
-    """A connection that is kept alive."""
+    """A connection that is kept alive, for as long as it is used."""
 
     def __init__(self, port: int, token: str = "") -> None:
         self._http = http.client.HTTPConnection(HOST, port, timeout=120)
-        self._http.connect()
-        self._http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._used = 0.0
         self._headers = {"Content-Type": "application/json"}
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
 
+    def _connect(self) -> None:
+        if time.monotonic() - self._used > IDLE:
+            self._http.close()
+            self._http.connect()
+            self._http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
     def send(self, call: Call) -> Any:
         """The answer, which must not be a refusal."""
+        self._connect()
         self._http.request(call.method, call.path, call.body, self._headers)
         answer = self._http.getresponse()
         told = answer.read()
+        self._used = time.monotonic()
         if answer.status >= 300:
             raise RuntimeError(f"{call.method} {call.path}: {answer.status} {told[:300]!r}")
         return told
 
     def seconds(self, call: Call) -> float:
         """How long an answer takes."""
+        self._connect()
         began = time.perf_counter()
         self.send(call)
         return time.perf_counter() - began
@@ -106,9 +119,7 @@ def a_second(port: int, token: str, calls: Sequence[Call], callers: int) -> floa
 @contextmanager
 def service(settings: Settings | None) -> Iterator[int]:
     """The port of a classroom, or of an echo where no settings are given."""
-    with socket.socket() as trial:
-        trial.bind((HOST, 0))
-        port: int = trial.getsockname()[1]
+    port = serving.free_port(HOST, random.SystemRandom().randrange(20_000, 30_000))
     told = json.dumps(None if settings is None else {"database": settings.database})
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.serving", str(port), told],
@@ -142,12 +153,8 @@ def _listens(port: int) -> bool:
 def _serve(port: int, told: str) -> None:
     values = json.loads(told)
     if values is not None:
-        from tellback.classroom.web.serving import serve
-
-        serve(Settings(**values, requests_a_minute=0), HOST, port)
+        serving.serve(Settings(**values, requests_a_minute=0), HOST, port)
         return
-    import uvicorn
-
     # As the classroom is run: see tellback.classroom.web.serving.
     uvicorn.run(
         echo_app(), host=HOST, port=port, access_log=False, log_config=None, server_header=False

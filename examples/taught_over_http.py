@@ -16,6 +16,7 @@ import threading
 import time
 from contextlib import contextmanager
 
+from tellback.agents import EpsilonGreedy
 from tellback.classroom.client import Classroom
 
 SIDE = 5
@@ -104,7 +105,8 @@ def own_service():
 def main(url):
     """Teach the robot, and print how well it does what it is told."""
     with Classroom(url) as room:
-        lesson = room.create_lesson("robot", dim=3)
+        # A robot that never tries anything new never hears of places it does not go to.
+        lesson = room.create_lesson("robot", dim=3, agent=EpsilonGreedy(epsilon=0.2))
         rng = random.Random(1)
         described = 0
         print(f"described   0: {success(lesson, seed=2)} of 50 requests met (chance: 10)")

@@ -342,7 +342,11 @@ class Teacher(Client):
             self.describe(held.lesson, held.round, self.words(held.lesson))
 
     def _release(self, held: Held) -> None:
-        held.until = min(held.until, time.time())
+        """Know that it may go to somebody else from now on, however often they were given it."""
+        now = time.time()
+        for one in self.memory.held:
+            if (one.lesson, one.round) == (held.lesson, held.round):
+                one.until = min(one.until, now)
 
     def _remember(self, kind: str, held: Held, reply: Reply, happened: bool) -> None:
         done = Done(kind, held.lesson, self.account, held.round, happened, reply.unsure)

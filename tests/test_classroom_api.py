@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import random
+import runpy
 import socket
 import subprocess
 import sys
@@ -22,10 +24,11 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from real_parts import Postgres
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
 
+from tellback.agents import EpsilonGreedy
 from tellback.classroom.client import Classroom as Client
 from tellback.classroom.client import RefusedError, UnreachableError
 from tellback.classroom.learning import replay as replay_module
@@ -45,7 +48,7 @@ from tellback.classroom.store.hooks import Delivery
 from tellback.classroom.store.lessons import create_lesson, find_lesson
 from tellback.classroom.store.log import Kind, read_events, standing, writing
 from tellback.classroom.store.rounds import Status, standing_rounds
-from tellback.classroom.store.tables import answers, checkpoints, deliveries, rounds
+from tellback.classroom.store.tables import answers, checkpoints, deliveries, leases, rounds
 from tellback.classroom.web import outbox as outbox_module
 from tellback.classroom.web import reachable
 from tellback.classroom.web.app import create_app
@@ -342,7 +345,7 @@ def quick_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databas
     database.close()
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(OPERATIONS)
 def test_whatever_happens_the_agent_knows_what_stands_and_nothing_else(
     quick_database: Database, operations: list[Any]
@@ -632,19 +635,19 @@ def test_a_table_has_a_row_for_each_event(room: Room) -> None:
 
 
 def test_a_log_for_off_policy_use_marks_who_saw_the_request(room: Room, tmp_path: Path) -> None:
-    lesson = room.taught(40)
+    lesson = room.taught(24)
     room.tell(lesson, 2, 3)  # said otherwise after the request was shown
     room.tell(lesson, 2, 1)
     room.done("DELETE", f"/lessons/{lesson}/rounds/4/description")
     path = tmp_path / "log.jsonl"
     path.write_bytes(room.send("GET", f"/lessons/{lesson}/export?format=log").content)
     log = Log.load(path)
-    assert len(log) == 40
-    assert log.teacher_saw_request.tolist() == [n == 2 for n in range(1, 41)]
+    assert len(log) == 24
+    assert log.teacher_saw_request.tolist() == [n == 2 for n in range(1, 25)]
     assert [n for n, one in enumerate(log.descriptions, start=1) if one is None] == [4]
     expected = {one.round: one.data for one in room.log(lesson, kinds=[Kind.ASKED])}
-    assert log.propensities.tolist() == [expected[n]["propensity"] for n in range(1, 41)]
-    assert len(log.usable) == 38
+    assert log.propensities.tolist() == [expected[n]["propensity"] for n in range(1, 25)]
+    assert len(log.usable) == 22
     done = CliRunner().invoke(commands, ["evaluate", str(path)])
     assert done.exit_code == 0, done.output
     assert "chance" in done.output
@@ -654,14 +657,14 @@ def test_a_log_for_off_policy_use_marks_who_saw_the_request(room: Room, tmp_path
 
 
 def test_a_replay_teaches_another_agent_the_same_and_judges_it_by_the_rest(room: Room) -> None:
-    lesson = room.taught(60)
+    lesson = room.taught(40)
     before = room.log(lesson)
     found = room.done("POST", f"/lessons/{lesson}/replay", json={"agent": CHANCE})
-    assert found["descriptions"] == 60
-    assert found["estimate"]["n"] == 30
+    assert found["descriptions"] == 40
+    assert found["estimate"]["n"] == 20
     # The estimate of chance, from the second half, by the textbook: weights (1 / 3) / p.
     told = {one.round: one.data for one in before if one.kind is Kind.DESCRIBED}
-    half = [one for one in before if one.kind is Kind.ASKED and one.round > 30]
+    half = [one for one in before if one.kind is Kind.ASKED and one.round > 20]
     weights = np.array([1 / 3 / one.data["propensity"] for one in half])
     matches = np.array([told[one.round]["matched"] for one in half])
     assert found["estimate"]["mean"] == pytest.approx(weights @ matches / weights.sum())
@@ -680,7 +683,7 @@ def test_a_replay_teaches_another_agent_the_same_and_judges_it_by_the_rest(room:
 
 def test_a_replay_says_why_a_log_can_not_speak_for_an_agent(room: Room) -> None:
     certain = {"kind": "greedy", "model": {"kind": "ridge"}, "ties": "first"}
-    lesson = room.taught(20, agent=certain)
+    lesson = room.taught(8, agent=certain)
     found = room.done("POST", f"/lessons/{lesson}/replay", json={"agent": CHANCE})
     assert found["estimate"] is None
     assert "propensity 1" in found["estimate_says"]
@@ -749,6 +752,8 @@ def receiver() -> Iterator[Receiver]:
 @pytest.fixture
 def hooked(room: Room, receiver: Receiver) -> Iterator[tuple[str, dict[str, str]]]:
     lesson = room.lesson()
+    with room.inside.database.write() as connection:
+        connection.execute(delete(leases))  # whoever had the outbox has let go of it
     hook = room.done("POST", f"/lessons/{lesson}/hooks", json={"url": receiver.url})
     yield lesson, hook
     room.done("DELETE", f"/lessons/{lesson}/hooks/{hook['id']}")
@@ -1083,17 +1088,13 @@ def test_the_core_imports_the_client_without_httpx() -> None:
     assert "tellback[classroom]" in done.stdout
 
 
-def test_the_taught_robot_goes_where_it_is_told(tmp_path: Path) -> None:
-    example = Path(__file__).parent.parent / "examples" / "taught_over_http.py"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(example)],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    met = [int(line.split(":")[1].split()[0]) for line in done.stdout.splitlines()[:4]]
-    assert met[0] <= 20
-    assert met[-1] >= 45
+def test_the_robot_of_the_example_learns_to_go_where_it_is_told(
+    room: Room,
+) -> None:
+    path = Path(__file__).parent.parent / "examples" / "taught_over_http.py"
+    example = runpy.run_path(str(path))  # as a program of its own it runs in test_docs
+    with client_of(room) as there:
+        lesson = there.create_lesson("robot", dim=3, agent=EpsilonGreedy(epsilon=0.2))
+        assert example["success"](lesson, seed=2, requests=20) <= 10
+        example["teach"](lesson, 30, random.Random(1))
+        assert example["success"](lesson, seed=2, requests=20) >= 18

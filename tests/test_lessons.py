@@ -279,7 +279,8 @@ def test_a_demonstration_lifts_held_out_requests_from_chance_to_four_in_five(
         said = teacher.describe(task.context, asked.choice.response, rng)
         with writing(database, lesson.id) as log:
             describe(log, asked.number, "ann", said, definition.match, anyones=True)  # type: ignore[arg-type]
-    effect = learner.effect()
+    _, effect = learner.effect_of(lambda: None)
+    assert effect.flips == []
     duties.turn()
     assert effect.learned == 60
     assert effect.right is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 
@@ -27,6 +27,8 @@ from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
 from tellback.streams import Streams
 
+Done = TypeVar("Done")
+
 Claim = tuple[str, float]
 """Who has a response to describe, and until when."""
 
@@ -42,7 +44,7 @@ class Opened(NamedTuple):
 
 
 class Effect(NamedTuple):
-    """What has changed since the requests of the exam were last looked at."""
+    """What a description has changed."""
 
     learned: int
     flips: list[Flip]
@@ -83,7 +85,7 @@ class Learner:
             self.fold.seq = latest_event(connection, self.lesson)
         self._requests: dict[int, Task] = {}
         # Worked out when wanted: None after the requests have changed.
-        self._answers: Indices | None = None
+        self._answers: tuple[tuple[int, int, int], Indices] | None = None
 
     def _choose_requests(self, connection: Connection) -> None:
         """Where no requests are held out, look at those that were described last."""
@@ -208,7 +210,7 @@ class Learner:
     def examined(self) -> tuple[int, int, int, int]:
         """The latest event known, and of the held-out requests: how many are met, of how many."""
         with self._lock:
-            right = self.exam.right(self.exam.answers(self.fold.agent)) or []
+            right = self.exam.right(self._answered()) or []
             return self.fold.seq, self.fold.learned, sum(right), len(right)
 
     def unsure(self, most: int = 5) -> list[tuple[Instruction, str]]:
@@ -232,20 +234,29 @@ class Learner:
             self.fold.seq,
         )
 
-    def effect(self) -> Effect:
-        """Learn what is new, and say what that changed."""
-        with self._lock, self._database.read() as connection:
-            self._choose_requests(connection)
-            before = self._answers
-            if before is None:
-                before = self.exam.answers(self.fold.agent)
-            self._catch_up(connection, latest_event(connection, self.lesson))
-            self._answers = after = self.exam.answers(self.fold.agent)
+    def effect_of(self, teach: Callable[[], Done]) -> tuple[Done, Effect]:
+        """Do something that teaches, and say what that alone has changed."""
+        with self._lock:
+            with self._database.read() as connection:
+                self._choose_requests(connection)
+                self._catch_up(connection, latest_event(connection, self.lesson))
+            before = self._answered()
+            done = teach()
+            self.catch_up()
+            after = self._answered()
             right = self.exam.right(after)
-            return Effect(
+            effect = Effect(
                 self.fold.learned,
                 self.exam.flips(before, after),
                 None if right is None else sum(right),
                 len(self.exam.tasks),
                 self.fold.seq,
             )
+        return done, effect
+
+    def _answered(self) -> Indices:
+        """What the agent would do for the requests of the exam, worked out once a state."""
+        known = self.fold.learned, self.fold.latest, self.fold.returns
+        if self._answers is None or self._answers[0] != known:
+            self._answers = known, self.exam.answers(self.fold.agent)
+        return self._answers[1]

@@ -40,6 +40,9 @@ router = APIRouter(
     route_class=StrictRoute, tags=["progress"], responses=refusals(401, 403, 404, 422)
 )
 
+MOST_UNSURE = 5
+"""Requests of which the agent is least sure."""
+
 LOOK_SECONDS = 0.5
 """How often the log is looked at for those who wait for news."""
 
@@ -61,6 +64,7 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
         checked = checks(connection, learner.lesson)
     proof = certificate(learner.definition, columns)
     match = learner.definition.match
+    unsure = learner.unsure(MOST_UNSURE)
     return ProgressAnswer(
         lesson=learner.lesson,
         name=learner.name,
@@ -74,7 +78,7 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
         certified_regret=proof.regret,
         light=proof.light.light,
         light_says=proof.light.says,
-        unsure=[UnsureAnswer(request=asked, says=says) for asked, says in learner.unsure()],
+        unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure[:MOST_UNSURE]],
         teachers=[
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
             for one in counts

@@ -7,9 +7,9 @@ import base64
 from fastapi import APIRouter, Query, Response
 
 from tellback.classroom.learning.content import Content, features_from
-from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.learner import Effect, Learner
 from tellback.classroom.store.claims import claim_round, prolong_claim
-from tellback.classroom.store.describing import describe, end_without, withdraw
+from tellback.classroom.store.describing import Given, describe, end_without, withdraw
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import Round, Status, find_asked, find_round, find_task
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
@@ -149,18 +149,25 @@ def give_description(
     demand_instruction(learner, body.description, "description")
     match = learner.definition.match
     assert match is not None
-    with writing(room.database, learner.lesson) as log:
-        given = describe(
-            log,
-            round,
-            caller.account,
-            body.description,
-            match,
-            anyones=_may_all(caller),
-            saw_request=body.saw_request,
-        )
-    changed = _effect(learner) if effect else None
-    if not effect:
+
+    def keep() -> Given:
+        with writing(room.database, learner.lesson) as log:
+            return describe(
+                log,
+                round,
+                caller.account,
+                body.description,
+                match,
+                anyones=_may_all(caller),
+                saw_request=body.saw_request,
+            )
+
+    changed = None
+    if effect:
+        given, noticed = learner.effect_of(keep)
+        changed = _told(noticed)
+    else:
+        given = keep()
         learner.catch_up()
     return Described(
         round=round,
@@ -179,10 +186,12 @@ def _may_all(caller: Caller) -> bool:
     return caller.role.may(Role.ENGINEER)
 
 
-def _effect(learner: Learner) -> EffectAnswer:
-    effect = learner.effect()
+def _told(effect: Effect) -> EffectAnswer:
     # Those that got right or wrong first: they say most.
-    flips = sorted(effect.flips, key=lambda flip: flip.was_right == flip.is_right)
+    flips = sorted(
+        effect.flips,
+        key=lambda flip: flip.was_right == flip.is_right,
+    )
     return EffectAnswer(
         learned=effect.learned,
         changes=[
