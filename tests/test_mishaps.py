@@ -53,9 +53,11 @@ def test_a_damaged_checkpoint_is_passed_over(
 ) -> None:
     monkeypatch.setattr(duties, "CHECKPOINT_EVERY", 1)
     lesson = a_lesson(room, 3)
+    going = Duties(room.database, room.learner)
+    going.turn()
     for number in (1, 2, 3):
         told(room, lesson, number)
-    Duties(room.database, room.learner).turn()
+    going.turn()
     with room.database.write() as connection:
         kept = connection.execute(checkpoints.select()).one()
         state = bytes(kept.state)
@@ -74,15 +76,17 @@ def test_a_lesson_that_fails_keeps_no_other_waiting(
 ) -> None:
     monkeypatch.setattr(duties, "CHECKPOINT_EVERY", 1)
     bad, good = a_lesson(room, 1), a_lesson(room, 1)
-    told(room, bad, 1)
-    told(room, good, 1)
 
     def learner(lesson: str) -> Learner:
         if lesson == bad:
             raise ZeroDivisionError("that nobody foresaw")
         return room.learner(lesson)
 
-    Duties(room.database, learner).turn()
+    going = Duties(room.database, learner)
+    going.turn()
+    told(room, bad, 1)
+    told(room, good, 1)
+    going.turn()
     with room.database.read() as connection:
         kept = {row.lesson for row in connection.execute(checkpoints.select())}
     assert kept == {good}
