@@ -55,6 +55,7 @@ ENDLESS = ["/api/v1/lessons/{lesson}/news"]
 ROUNDS = 8
 TO_CHECK, CLAIMED = 7, 8
 PICTURE = png_of(np.zeros((200, 200, 3), dtype=np.uint8))
+LINE = '{"instruction": "a", "features": [[0, 1]], "response": 0}'
 PASSWORD = "a password of hers"
 HERS = {"name": "head", "password": PASSWORD, "current": PASSWORD, "new": PASSWORD}
 
@@ -126,15 +127,17 @@ class School:
             known["round"] = kept.get(last, 1 + known["round"] % (ROUNDS - len(kept)))
         if known.get("account") == "0" * 20:
             known["account"] = self.pupil.id
+        database = self.app.state.classroom.database
         if known.get("hook") == "0" * 20 and known.get("lesson") in self.lessons:
-            with writing(self.app.state.classroom.database, known["lesson"]) as log:
+            with writing(database, known["lesson"]) as log:
                 known["hook"] = create_hook(log, "https://told.invalid/").id
         if known.get("token") == "0" * 20:
-            database = self.app.state.classroom.database
             known["token"] = tokens.make(database, self.pupil.id, "one")[0].id
         self._fit_body(case)
 
     def _fit_body(self, case: Case[Any]) -> None:
+        if case.operation.path.endswith("/import"):
+            case.body = LINE if case.body == "" else case.body
         proper = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
         if proper and case.operation.path.endswith("/import"):
             case.body = json.dumps(PLAYED)
@@ -190,6 +193,12 @@ def description() -> dict[str, Any]:
 
 
 API = schemathesis.openapi.from_dict(description()).exclude(path=ENDLESS)
+
+
+@schemathesis.serializer("application/jsonl")
+def lines(_: object, value: object) -> bytes:
+    """A log as it is sent: text goes as it is, all else as a line."""
+    return value.encode() if isinstance(value, str) else json.dumps(value, default=str).encode()
 
 
 def _proper(name: object) -> bool:

@@ -331,6 +331,61 @@ def test_a_task_that_is_none_is_refused_by_field(
     demand(post_raw(ada, f"{API}/lessons/{school.words}/ask", body), 422, "unfit", field)
 
 
+GOOD_LINE = b'{"instruction":"a","features":[[0,1]],"response":0,"description":"b"}'
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[" * 100_000,
+        b'{"instruction":"a","features":[[NaN,1]],"response":0}',
+        b'{"instruction":"a","features":[[1e999,1]],"response":0}',
+        b'{"instruction":"a","features":[[0,1]],"response":1}',
+        b'{"instruction":"a","features":[[0,1]],"response":-1}',
+        b'{"instruction":"a","features":[[0,1]],"response":true}',
+        b'{"instruction":"a","features":[[0,1]],"response":0,"propensity":0}',
+        b'{"instruction":"a","features":[[0,1]],"response":0,"propensity":1e999}',
+        b'{"instruction":"a","features":[[0,1]],"response":0,"description":"\\u0000"}',
+        b'{"instruction":"a","features":[[0,1]],"response":0,"account":"somebody else"}',
+        b'{"instruction":"a","features":[[0,1],[1]],"response":0}',
+        b"\xff\xfe",
+        b"\x80\x04\x95pickle.",
+        b"PAR1",
+        b'{"format":"tellback lesson","version":1,"events":1}',
+    ],
+)
+def test_one_bad_line_keeps_a_whole_log_out(school: School, eng: TestClient, line: bytes) -> None:
+    answer = eng.post(
+        f"{API}/lessons/{school.words}/import",
+        content=GOOD_LINE + b"\n" + line,
+        headers={"content-type": "application/jsonl"},
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unfit")
+    assert answer.json()["error"]["field"].startswith("2.")
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://127.0.0.1/",
+        "https://[::1]/",
+        "https://169.254.169.254/latest/meta-data",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "https://user:pass@example.org/",
+        "https://example.org\\@127.0.0.1/",
+        "//example.org",
+        "",
+        "https://" + "a" * 3000,
+    ],
+)
+def test_hooks_lead_to_no_inner_place(school: School, eng: TestClient, url: str) -> None:
+    answer = eng.post(f"{API}/lessons/{school.words}/hooks", json={"url": url})
+    demand(answer, 422, "unfit", "url")
+
+
 def test_negative_zero_and_small_numbers_are_numbers(school: School, eng: TestClient) -> None:
     answer = post_raw(eng, school.rounds, task_with("[[-0.0,5e-324],[1e-300,1e12]]"))
     assert answer.status_code == 201

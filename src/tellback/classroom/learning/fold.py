@@ -69,6 +69,7 @@ class Fold:
         self.definition = definition
         self.agent: ModelAgent = definition.begin()
         self.seq = 0
+        self.returns = 0  # how often it went back: then as many can be others
         self._stream = Stream(definition.seed, "agent")
         self._stands: dict[int, int] = {}
         self._snapshots: list[tuple[int, State]] = [(0, self._state())]
@@ -127,6 +128,7 @@ class Fold:
 
     def _go_back(self, most: int, wanted: list[tuple[int, int]]) -> None:
         """Go back to the newest state that was taught at most so many."""
+        self.returns += 1
         self._snapshots = [kept for kept in self._snapshots if kept[0] <= most]
         count, state = self._snapshots[-1]
         self.agent.restore(deepcopy(dict(state)))

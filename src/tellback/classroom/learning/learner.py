@@ -85,7 +85,7 @@ class Learner:
             self.fold.seq = latest_event(connection, self.lesson)
         self._requests: dict[int, Task] = {}
         # Worked out when wanted: None after the requests have changed.
-        self._answers: tuple[tuple[int, int], Indices] | None = None
+        self._answers: tuple[tuple[int, int, int], Indices] | None = None
 
     def _choose_requests(self, connection: Connection) -> None:
         """Where no requests are held out, look at those that were described last."""
@@ -256,7 +256,7 @@ class Learner:
 
     def _answered(self) -> Indices:
         """What the agent would do for the requests of the exam, worked out once a state."""
-        known = self.fold.learned, self.fold.latest
+        known = self.fold.learned, self.fold.latest, self.fold.returns
         if self._answers is None or self._answers[0] != known:
             self._answers = known, self.exam.answers(self.fold.agent)
         return self._answers[1]
