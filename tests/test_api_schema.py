@@ -65,8 +65,8 @@ PLAYED = {"instruction": "go left", "features": [[0.0, 1.0]], "response": 0}
 
 @schemathesis.serializer("application/jsonl")
 def lines(_: object, value: object) -> bytes:
-    """Lines of JSON are sent as they are."""
-    return value.encode() if isinstance(value, str) else json.dumps(value).encode()
+    """A log as it is sent: text goes as it is, all else as a line."""
+    return value.encode() if isinstance(value, str) else json.dumps(value, default=str).encode()
 
 
 class School:
@@ -193,12 +193,6 @@ def description() -> dict[str, Any]:
 
 
 API = schemathesis.openapi.from_dict(description()).exclude(path=ENDLESS)
-
-
-@schemathesis.serializer("application/jsonl")
-def lines(_: object, value: object) -> bytes:
-    """A log as it is sent: text goes as it is, all else as a line."""
-    return value.encode() if isinstance(value, str) else json.dumps(value, default=str).encode()
 
 
 def _proper(name: object) -> bool:

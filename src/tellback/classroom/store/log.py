@@ -46,7 +46,7 @@ TOLD = (*STANDING_CHANGES, Kind.SECOND)
 # Statements of every request are put together once: that takes longer than to carry them out.
 _THIS = lessons.c.id == bindparam("lesson")
 _COUNT = select(lessons.c.events).where(_THIS)
-_COUNTS = select(lessons.c.events, lessons.c.rounds).where(_THIS).with_for_update()
+_COUNTS = select(lessons.c.events, lessons.c.rounds).where(_THIS).with_for_update(key_share=True)
 _ADVANCE = update(lessons).where(_THIS).values(events=bindparam("event"), rounds=bindparam("round"))
 _APPEND = insert(events)
 _CHANGES = (

@@ -10,7 +10,7 @@ import threading
 import unicodedata
 from typing import NamedTuple
 
-from tellback.errors import FieldError
+from tellback.errors import FieldError, TellbackError
 
 SHORTEST = 10
 LONGEST = 200
@@ -29,6 +29,13 @@ COST = Cost(2**15, 8, 3)
 
 AT_ONCE = threading.BoundedSemaphore(2)
 """How many are computed at a time, so that a flood of guesses takes neither memory nor cores."""
+
+WAIT_SECONDS = 2.0
+"""How long one may wait for that: those who wait hold threads that teachers need."""
+
+
+class BusyError(TellbackError):
+    """There is too much to do just now."""
 
 
 def hashed(password: str) -> str:
@@ -67,11 +74,15 @@ def demand_password(password: str) -> None:
 def _hashed(password: str, cost: Cost, salt: bytes) -> str:
     # The same letters typed on another keyboard are the same password.
     typed = unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
-    with AT_ONCE:
+    if not AT_ONCE.acquire(timeout=WAIT_SECONDS):
+        raise BusyError("Too many are signing in just now: try again in a moment.")
+    try:
         memory = 256 * cost.n * cost.r + 2**20  # the most it may take; it takes half of that
         found = hashlib.scrypt(
             typed, salt=salt, n=cost.n, r=cost.r, p=cost.p, maxmem=memory, dklen=32
         )
+    finally:
+        AT_ONCE.release()
     numbers = "$".join(str(number) for number in cost)
     return f"scrypt${numbers}${_text(salt)}${_text(found)}"
 

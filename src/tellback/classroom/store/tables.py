@@ -86,6 +86,7 @@ rounds = Table(
     Column("matched", Boolean),  # None where it must not count
     Index(None, "lesson", "status", "number"),
     Index(None, "lesson", "described"),
+    Index(None, "lesson", "claimed_by"),
     Index(None, "lesson", "wants_second", "second"),
 )
 

@@ -15,7 +15,9 @@ from tellback.classroom.learning.learner import Claim, Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, opened
 from tellback.classroom.store.lessons import Lesson, create_lesson, find_lesson
+from tellback.classroom.web.bodies import ProgressAnswer
 from tellback.classroom.web.idempotency import forget_answers
+from tellback.classroom.web.latest import Latest, Reached
 from tellback.classroom.web.outbox import Outbox
 from tellback.errors import UnknownNameError
 
@@ -37,6 +39,8 @@ class Classroom:
         self.settings = settings
         self.database: Database = opened(settings.database)
         self._learners: OrderedDict[str, Learner] = OrderedDict()
+        self.latest = Latest(self.database)
+        self.reports: dict[str, tuple[Reached, ProgressAnswer]] = {}
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
         self._duties = Duties(self.database, self.learner, also=(self._tidy,))
@@ -95,7 +99,7 @@ class Classroom:
                 with self._lock:
                     self._learners[lesson] = learner
                     while len(self._learners) > MOST_OPEN:
-                        self._learners.popitem(last=False)
+                        self.reports.pop(self._learners.popitem(last=False)[0], None)
                 return learner
             finally:
                 with self._lock:  # names that do not exist must not pile up

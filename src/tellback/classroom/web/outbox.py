@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import random
 import secrets
@@ -117,25 +118,32 @@ class Outbox:
                 EVENT: f"{hook.lesson}/{delivery.event.seq}",
                 SIGNATURE: signed(hook.secret, body, int(time.time())),
             }
-            with (
-                httpx.Client(
-                    verify=_certificates(), timeout=TIMEOUT_SECONDS, trust_env=False
-                ) as client,
-                client.stream(
-                    "POST",
-                    url,
-                    content=body,
-                    headers=headers,
-                    extensions={"sni_hostname": host},
-                    follow_redirects=False,
-                ) as answer,
-            ):
-                status = answer.status_code
+            status = asyncio.run(_posted(url, host, body, headers))
+        except TimeoutError:
+            return f"It did not answer within {TIMEOUT_SECONDS:g} seconds."
         except httpx.HTTPError as error:
             return f"{type(error).__name__}: {error}"
         except (httpx.InvalidURL, TellbackError, UnicodeError) as error:
             return str(error)
         return None if 200 <= status < 300 else f"It answered {status}."
+
+
+async def _posted(url: str, host: str, body: bytes, headers: dict[str, str]) -> int:
+    """Send a body; the status of the answer, which must come in time as a whole."""
+    client = httpx.AsyncClient(verify=_certificates(), timeout=None, trust_env=False)
+    async with (
+        asyncio.timeout(TIMEOUT_SECONDS),
+        client,
+        client.stream(
+            "POST",
+            url,
+            content=body,
+            headers=headers,
+            extensions={"sni_hostname": host},
+            follow_redirects=False,
+        ) as answer,
+    ):
+        return answer.status_code
 
 
 def _again(delivery: Delivery, now: float) -> float | None:

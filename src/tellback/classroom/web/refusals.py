@@ -14,6 +14,7 @@ from starlette.routing import Match
 from starlette.types import Send
 
 from tellback.classroom.store.describing import RefusedError
+from tellback.classroom.store.passwords import BusyError
 from tellback.classroom.web.problems import Problem
 from tellback.errors import TellbackError, UnknownNameError
 
@@ -89,6 +90,8 @@ async def _problem(_: Request, error: Exception) -> Response:
 async def _refused(_: Request, error: Exception) -> Response:
     if isinstance(error, RefusedError):
         return _response(Problem(409, error.code, str(error)))
+    if isinstance(error, BusyError):
+        return _response(Problem(503, "busy", str(error), headers={"Retry-After": "2"}))
     if isinstance(error, UnknownNameError):
         return _response(Problem(404, "not_found", str(error)[:LONGEST]))
     return _response(Problem(422, "unfit", str(error)[:LONGEST], getattr(error, "field", None)))

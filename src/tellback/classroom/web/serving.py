@@ -49,6 +49,7 @@ def serve(
         access_log=False,
         log_config=None,
         server_header=False,
+        proxy_headers=settings.secure,  # only a proxy's word on where a request comes from counts
         timeout_graceful_shutdown=PATIENCE_SECONDS,
     )
 

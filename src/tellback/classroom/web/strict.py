@@ -1,4 +1,7 @@
-"""Bodies as RFC 8259 has JSON: UTF-8, no name twice, no NaN, and not too deep to read."""
+"""Bodies as RFC 8259 has JSON: UTF-8, no name twice, no NaN, and not too deep to read.
+
+They are read only once it is known that the caller may send them.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from typing import Any
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+
+from tellback.classroom.web.security import Needs
 
 
 class StrictRequest(Request):
@@ -26,8 +31,11 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The endpoint, with another reader."""
         handler = super().get_route_handler()
+        callers = [one.call for one in self.dependant.dependencies if isinstance(one.call, Needs)]
 
         async def strict(request: Request) -> Response:
+            for caller in callers:  # before a body is read, which may be large
+                await caller(request)
             return await handler(StrictRequest(request.scope, request.receive))
 
         return strict

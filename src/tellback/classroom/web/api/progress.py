@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 
 from fastapi import APIRouter, Request
 from sqlalchemy import select
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.progress import certificate, match_rate
-from tellback.classroom.store.database import Database
 from tellback.classroom.store.reports import (
     agreement,
     checks,
@@ -22,7 +21,7 @@ from tellback.classroom.store.reports import (
     teacher_counts,
 )
 from tellback.classroom.store.rounds import counts_by_status
-from tellback.classroom.store.tables import lessons, progress
+from tellback.classroom.store.tables import lessons
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.bodies import (
     CurveAnswer,
@@ -32,6 +31,7 @@ from tellback.classroom.web.bodies import (
     TeacherAnswer,
     UnsureAnswer,
 )
+from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.refusals import refusals
 from tellback.classroom.web.strict import StrictRoute
 from tellback.theory.shares import Share, share_of_counts
@@ -46,6 +46,9 @@ MOST_UNSURE = 5
 LOOK_SECONDS = 0.5
 """How often the log is looked at for those who wait for news."""
 
+LONGEST_SECONDS = 600
+"""Then the page calls again, and must still be signed in."""
+
 QUIET_SECONDS = 15
 """After so long without news a line is sent, so that a lost connection is noticed."""
 
@@ -53,6 +56,15 @@ QUIET_SECONDS = 15
 @router.get("/lessons/{lesson}/progress")
 def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ProgressAnswer:
     """How the lesson goes: what was described, how well requests are met, and what is unsure."""
+    # Worked out once for all who look, whenever something has happened.
+    reached = room.latest.now(learner.lesson)
+    known = room.reports.get(learner.lesson)
+    if known is None or known[0] != reached:
+        known = room.reports[learner.lesson] = reached, _progress(room, learner)
+    return known[1]
+
+
+def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
     with room.database.read() as connection:
         row = connection.execute(
             select(lessons.c.events, lessons.c.rounds).where(lessons.c.id == learner.lesson)
@@ -123,15 +135,16 @@ async def news(
     request: Request, room: AClassroom, learner: ALearner, caller: AsTeacher
 ) -> StreamingResponse:
     """Server-sent events: one with the number of the latest event whenever there are new ones."""
-    return StreamingResponse(_news(request, room.database, learner), media_type="text/event-stream")
+    return StreamingResponse(_news(request, room, learner), media_type="text/event-stream")
 
 
-async def _news(request: Request, database: Database, learner: Learner) -> AsyncIterator[str]:
+async def _news(request: Request, room: Classroom, learner: Learner) -> AsyncIterator[str]:
     told: tuple[int, int] | None = None
     quiet = 0.0
+    ends = time.monotonic() + LONGEST_SECONDS
     yield "retry: 2000\n\n"
-    while not await request.is_disconnected():
-        latest = await run_in_threadpool(_latest, database, learner.lesson)
+    while time.monotonic() < ends and not await request.is_disconnected():
+        latest = await room.latest.of(learner.lesson)
         if latest != told:
             told, quiet = latest, 0.0
             data = json.dumps({"events": latest[0], "progress": latest[1]})
@@ -141,18 +154,3 @@ async def _news(request: Request, database: Database, learner: Learner) -> Async
             yield ": still here\n\n"
         await asyncio.sleep(LOOK_SECONDS)
         quiet += LOOK_SECONDS
-
-
-def _latest(database: Database, lesson: str) -> tuple[int, int]:
-    """The latest event, and the latest that progress was worked out for."""
-    known = (
-        select(progress.c.seq)
-        .where(progress.c.lesson == lesson)
-        .order_by(progress.c.seq.desc())
-        .limit(1)
-    )
-    with database.read() as connection:
-        latest = connection.execute(
-            select(lessons.c.events).where(lessons.c.id == lesson)
-        ).scalar_one()
-        return latest, connection.execute(known).scalar() or 0

@@ -115,7 +115,9 @@ def image(
     pictures = Content.unpacked(packed).images or []
     if not 0 <= index < len(pictures):
         raise not_found(f"picture {index} in round {round}")
-    return Response(base64.b64decode(pictures[index]), media_type="image/png")
+    # What a round shows never changes.
+    keep = {"Cache-Control": "private, max-age=31536000, immutable"}
+    return Response(base64.b64decode(pictures[index]), headers=keep, media_type="image/png")
 
 
 @router.get("/lessons/{lesson}/rounds/{round}/shown")

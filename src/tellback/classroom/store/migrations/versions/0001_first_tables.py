@@ -126,6 +126,9 @@ def upgrade() -> None:
     )
     with op.batch_alter_table("rounds", schema=None) as batch_op:
         batch_op.create_index(
+            batch_op.f("ix_rounds_lesson_claimed_by"), ["lesson", "claimed_by"], unique=False
+        )
+        batch_op.create_index(
             batch_op.f("ix_rounds_lesson_described"), ["lesson", "described"], unique=False
         )
         batch_op.create_index(

@@ -1,0 +1,67 @@
+"""How far lessons have come, looked up once for all who wait for news."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from sqlalchemy import bindparam, func, select
+from starlette.concurrency import run_in_threadpool
+
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.tables import lessons, progress
+
+FRESH_SECONDS = 0.4
+
+_PROGRESS = (
+    select(func.coalesce(func.max(progress.c.seq), 0))
+    .where(progress.c.lesson == bindparam("lesson"))
+    .scalar_subquery()
+)
+_LATEST = select(lessons.c.events, _PROGRESS).where(lessons.c.id == bindparam("lesson"))
+
+Reached = tuple[int, int]
+"""The latest event of a lesson, and the latest that progress was worked out for."""
+
+
+class Latest:
+    """The latest of each lesson that somebody listens to.
+
+    However many listen to a lesson, it is looked up at most every 0.4 seconds.
+
+    Parameters
+    ----------
+    database : Database
+        Where the lessons are.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[str, tuple[float, asyncio.Future[Reached]]] = {}
+
+    async def of(self, lesson: str) -> Reached:
+        """How far a lesson has come."""
+        at, found = self._known.get(lesson, (0.0, None))
+        if found is None or time.monotonic() - at > FRESH_SECONDS or _failed(found):
+            found = asyncio.ensure_future(run_in_threadpool(self.now, lesson))
+            self._forget_old()
+            self._known[lesson] = time.monotonic(), found
+        return await asyncio.shield(found)  # who leaves early takes nothing from the others
+
+    def now(self, lesson: str) -> Reached:
+        """The same, looked up now."""
+        with self._database.read() as connection:
+            latest, noted = connection.execute(_LATEST, {"lesson": lesson}).one()
+            return latest, noted
+
+    def _forget_old(self) -> None:
+        now = time.monotonic()
+        self._known = {
+            lesson: (at, found)
+            for lesson, (at, found) in self._known.items()
+            if now - at <= FRESH_SECONDS
+        }
+
+
+def _failed(found: asyncio.Future[Reached]) -> bool:
+    return found.done() and (found.cancelled() or found.exception() is not None)
