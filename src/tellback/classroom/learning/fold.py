@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Row
 
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.store.rounds import STANDING, asked_from
+from tellback.classroom.store.rounds import PAGE, STANDING_PAGE, asked_from
 from tellback.errors import TellbackError
 from tellback.ledger import Ledger
 from tellback.responses import Listed
@@ -163,18 +163,16 @@ def _common(first: list[tuple[int, int]], second: list[tuple[int, int]]) -> int:
     return count
 
 
-_BY_AND_BY = STANDING.execution_options(yield_per=500)
-
-
 def taught_after(connection: Connection, lesson: str) -> Reading:
     """Reads the descriptions of a lesson that stand."""
 
     def read(after: int) -> Iterator[Taught]:
-        # A whole log is read by and by; for the few that are new a cursor is not worth it.
-        query = _BY_AND_BY if after == 0 else STANDING
-        with connection.execute(query, {"lesson": lesson, "after": after}) as rows:
-            for row in rows:
-                yield taught_from(row)
+        while True:
+            rows = connection.execute(STANDING_PAGE, {"lesson": lesson, "after": after}).all()
+            yield from map(taught_from, rows)
+            if len(rows) < PAGE:
+                return
+            after = rows[-1].described
 
     return read
 

@@ -20,7 +20,7 @@ from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.store.asking import open_round
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import Lesson
-from tellback.classroom.store.log import Kind, LessonLog, changes_after, latest_event, writing
+from tellback.classroom.store.log import Kind, LessonLog, changes_between, latest_event, writing
 from tellback.classroom.store.rounds import find_request, latest_done, standing_rounds
 from tellback.errors import SettingError
 from tellback.responses import Listed
@@ -123,7 +123,7 @@ class Learner:
             return
         only_more = all(
             kind is Kind.DESCRIBED and round is not None and not fold.knows(round)
-            for kind, round in changes_after(connection, self.lesson, fold.seq)
+            for kind, round in changes_between(connection, self.lesson, fold.seq, latest)
         )
         read = taught_after(connection, self.lesson)
         if only_more:

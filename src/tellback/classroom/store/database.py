@@ -103,6 +103,8 @@ def _engine(url: str) -> Engine:
             max_overflow=30,
             pool_pre_ping=True,  # a server that was restarted is met with a new connection
             isolation_level="READ COMMITTED",
+            # A plan that is kept is one for the empty tables of the first minute.
+            connect_args={"prepare_threshold": None},
         )
     raise SettingError(f"database must be of sqlite or postgresql, not {backend!r}.")
 

@@ -54,6 +54,8 @@ _CHANGES = (
     .where(
         events.c.lesson == bindparam("lesson"),
         events.c.seq > bindparam("after"),
+        # To PostgreSQL, which plans without knowing either, this says that they are few.
+        events.c.seq <= bindparam("upto"),
         events.c.kind.in_([kind.value for kind in STANDING_CHANGES]),
     )
     .order_by(events.c.seq)
@@ -158,9 +160,11 @@ def latest_event(connection: Connection, lesson: str) -> int:
     return latest
 
 
-def changes_after(connection: Connection, lesson: str, seq: int) -> list[tuple[Kind, int | None]]:
-    """What happened after an event that may change which descriptions stand, and to which round."""
-    rows = connection.execute(_CHANGES, {"lesson": lesson, "after": seq})
+def changes_between(
+    connection: Connection, lesson: str, after: int, upto: int
+) -> list[tuple[Kind, int | None]]:
+    """What happened between two events to which rounds that may change what stands."""
+    rows = connection.execute(_CHANGES, {"lesson": lesson, "after": after, "upto": upto})
     return [(Kind(row.kind), row.round) for row in rows]
 
 

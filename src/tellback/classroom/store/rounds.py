@@ -12,7 +12,16 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Select, bindparam, func, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Select,
+    bindparam,
+    func,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 
 from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tables import events, rounds, tasks
@@ -152,6 +161,10 @@ def _standing() -> Select[Any]:
 
 STANDING = _standing()
 """The descriptions of a ``lesson`` that stand ``after`` an event, in order, with what was asked."""
+
+PAGE = 500
+STANDING_PAGE = STANDING.limit(literal_column(str(PAGE)))
+"""The first of them. PostgreSQL, which cannot know how few are new, would read all without."""
 
 
 def standing_rounds(connection: Connection, lesson: str) -> dict[int, int]:
