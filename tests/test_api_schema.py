@@ -175,6 +175,7 @@ def description() -> dict[str, Any]:
 
 
 API = schemathesis.openapi.from_dict(description()).exclude(path=ENDLESS)
+API.config.phases.coverage.unexpected_methods = {"trace"}  # one will do
 
 
 @schemathesis.serializer("application/jsonl")
@@ -202,7 +203,7 @@ def demand_conformance(case: Case[Any], school: School) -> None:
 
 @API.parametrize()
 @settings(
-    max_examples=5,
+    max_examples=3,
     derandomize=True,
     database=None,
     deadline=None,
