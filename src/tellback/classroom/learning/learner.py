@@ -166,7 +166,7 @@ class Learner:
         also: Callable[[LessonLog, Opened], None] | None = None,
     ) -> Opened:
         with self._lock:
-            with writing(self._database, self.lesson) as log:
+            with writing(self._database, self.lesson, rounds=1) as log:
                 self._catch_up(log.connection, log.latest)
                 version = self.fold.seq
                 number = log.next_round()

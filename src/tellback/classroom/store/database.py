@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DisconnectionError, OperationalError
 
 from tellback.errors import SettingError, TellbackError
 from tellback.extras import from_extra
 
 BUSY_SECONDS = 30
 """How long a write waits for the writes of other processes."""
+
+TRUSTED_SECONDS = 1.0
+"""For how long a connection is known to be good."""
 
 WRITES = "writes"
 
@@ -97,16 +102,35 @@ def _engine(url: str) -> Engine:
         return _sqlite(parsed)
     if backend in ("postgresql", "postgres"):
         from_extra("postgres", "psycopg", "A PostgreSQL database")
-        return create_engine(
-            parsed.set(drivername="postgresql+psycopg"),
-            pool_size=20,
-            max_overflow=30,
-            pool_pre_ping=True,  # a server that was restarted is met with a new connection
-            isolation_level="READ COMMITTED",
-            # A plan that is kept is one for the empty tables of the first minute.
-            connect_args={"prepare_threshold": None},
-        )
+        return _postgresql(parsed)
     raise SettingError(f"database must be of sqlite or postgresql, not {backend!r}.")
+
+
+def _postgresql(url: Any) -> Engine:
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        pool_size=20,
+        max_overflow=30,
+        isolation_level="READ COMMITTED",
+        # A plan that is kept is one for the empty tables of the first minute.
+        connect_args={"prepare_threshold": None},
+    )
+
+    @event.listens_for(engine, "checkin")
+    def note_time(_: object, record: Any) -> None:
+        record.info["used"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def knock(connection: Any, record: Any, _: object) -> None:
+        # A server that was restarted is met with a new connection. Those just used are trusted:
+        # to knock each time would take as long as a statement.
+        if time.monotonic() - record.info.get("used", math.inf) > TRUSTED_SECONDS:
+            try:
+                engine.dialect.do_ping(connection)
+            except engine.dialect.loaded_dbapi.Error as error:
+                raise DisconnectionError from error
+
+    return engine
 
 
 def _sqlite(url: Any) -> Engine:
