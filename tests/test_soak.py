@@ -41,6 +41,9 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
     yield server.create_database(), lambda: server.restart(immediate=True)
 
 
+@pytest.mark.parametrize(
+    "backend", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
+)
 def test_nothing_acknowledged_is_lost_or_doubled(
     backend: tuple[str, Crash | None], tmp_path: Path
 ) -> None:
