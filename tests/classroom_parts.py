@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from real_parts import Postgres
 
-from tellback.classroom.store.database import Database, opened
+if TYPE_CHECKING:
+    from tellback.classroom.store.database import Database
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -23,6 +25,8 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     """The same, opened."""
+    from tellback.classroom.store.database import opened  # only where tests need it
+
     found = opened(database_url)
     yield found
     found.close()

@@ -45,7 +45,7 @@ def running(home: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
 @contextmanager
 def answering(url: str, process: subprocess.Popen[str]) -> Iterator[httpx.Client]:
     """A client, once the service answers."""
-    with httpx.Client(base_url=url, timeout=30) as client:
+    with httpx.Client(base_url=url, timeout=60) as client:
         deadline = time.monotonic() + 120
         while True:
             try:

@@ -11,6 +11,8 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 from teach_process import answering, free_port, running
 
+expect.set_options(timeout=20_000)  # a machine may be busy
+
 ROUNDS = 60
 
 # What this person calls things, and how they put it: words of their own.

@@ -47,8 +47,7 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
 def test_nothing_acknowledged_is_lost_or_doubled(
     backend: tuple[str, Crash | None], tmp_path: Path
 ) -> None:
-    workers = 1 if backend[1] is None else 2
-    try_out(backend, Plan(rounds=150, kills=1, workers=workers, lease=0.7), tmp_path)
+    try_out(backend, Plan(rounds=150, kills=1, workers=2, lease=0.7), tmp_path)
 
 
 @pytest.mark.slow

@@ -117,11 +117,14 @@ def _demand_extra() -> None:
 
 
 def _demonstration(settings: Settings) -> str:
+    from tellback.classroom.learning.demonstration import rehearse
     from tellback.classroom.web.classroom import Classroom
 
     with console(stderr=True).status("Preparing the demonstration"):
         room = Classroom(settings)
         try:
-            return room.demonstrate()
+            lesson = room.demonstrate()
+            rehearse(room.learner(lesson).definition)
+            return lesson
         finally:
             room.close()

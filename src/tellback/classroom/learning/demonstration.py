@@ -5,6 +5,7 @@ from __future__ import annotations
 from tellback.agents import Greedy
 from tellback.classroom.learning.content import Content, png_of
 from tellback.classroom.learning.definition import IMAGES, Definition
+from tellback.classroom.learning.fold import Fold, Taught
 from tellback.encoders.figure import Figure
 from tellback.errors import FieldError
 from tellback.models import Keywords
@@ -43,6 +44,22 @@ def begun(definition: Definition) -> Simulation | None:
     if not isinstance(task.context, Scene):
         raise FieldError("world", "world must be one that shows pictures.")
     return simulation
+
+
+def rehearse(definition: Definition) -> None:
+    """Have the agent do and learn once what it will do and learn, and forget it.
+
+    What it runs on is compiled at the first use, which takes some seconds, and kept on disk: so
+    the first who teaches need not wait.
+    """
+    simulation = begun(definition)
+    if simulation is None:
+        return
+    fold = Fold(definition)
+    task = simulation.world.task(1, (), Streams(definition.seed).stream("world").at(1))
+    for number in (1, 2):  # before anything was learned, and after
+        choice = fold.choose(number, task)
+        fold.add(Taught(number, number, task.instruction, choice, "something"))
 
 
 def content_of(task: Task) -> Content:
