@@ -31,7 +31,7 @@ from tellback.classroom.store.tables import checkpoints, leases, metadata, progr
 from tellback.classroom.web.classroom import Classroom
 from tellback.errors import FieldError, SettingError, TellbackError
 from tellback.matching import Same
-from tellback.models import Keywords, Mixture
+from tellback.models import Keywords, Mixture, Ridge
 from tellback.responses import Listed
 from tellback.roles import State
 from tellback.worlds import Paraphrases, Synthetic
@@ -400,3 +400,18 @@ def test_an_agent_that_was_let_go_is_folded_again(database_url: str) -> None:
     assert after is not before
     assert same_state(after.fold.state(), before.fold.state())
     room.close()
+
+
+def test_progress_says_of_bounds_that_were_chosen_that_they_prove_nothing() -> None:
+    from tellback.certificate import Calibration
+    from tellback.classroom.web.api.progress import _with_caveat
+
+    nan = float("nan")
+    grey = Calibration(nan, nan, nan, "grey", "2 descriptions do not contradict the bounds")
+    dark = Calibration(nan, nan, nan, "dark", "the agent states no widths")
+    heuristic = (
+        LORIL(k=0.3, model=Ridge()).begin(SENTENCES.facts, np.random.default_rng(0)).heuristic
+    )
+    assert "k = 0.3 was chosen and not derived" in _with_caveat(grey, heuristic)
+    assert _with_caveat(grey, "") == grey.says
+    assert _with_caveat(dark, heuristic) == dark.says

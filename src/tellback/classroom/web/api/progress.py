@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from sqlalchemy import select
 from starlette.responses import StreamingResponse
 
+from tellback.certificate import Calibration
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.progress import certificate, match_rate
 from tellback.classroom.store.reports import (
@@ -89,7 +90,7 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         match_says=match.says if match else "",
         certified_regret=proof.regret,
         light=proof.light.light,
-        light_says=proof.light.says,
+        light_says=_with_caveat(proof.light, learner.fold.agent.heuristic),
         unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure[:MOST_UNSURE]],
         teachers=[
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
@@ -98,6 +99,12 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         agreement=_counted(agreement(counts)),
         checks=_counted(checked),
     )
+
+
+def _with_caveat(light: Calibration, heuristic: str) -> str:
+    """Why the light is what it is, and why the bounds are no proof, if they are none."""
+    caveat = heuristic and light.light != "dark"
+    return f"{light.says}; they are no proof: {heuristic}" if caveat else light.says
 
 
 @router.get("/lessons/{lesson}/curve")
