@@ -306,8 +306,9 @@ class Teacher(Client):
         outcome = self.random.choice(("skipped", "skipped", "cannot_tell", "flagged"))
         path = f"{held.lesson}/rounds/{held.round}/outcome"
         reply = self.send("PUT", path, {"outcome": outcome})
-        if reply.status == 200:
-            self._remember(outcome, held, reply, reply.body["status"] == outcome)
+        if reply.status == 200 or reply.unsure:
+            happened = reply.status == 200 and reply.body["status"] == outcome
+            self._remember(outcome, held, reply, happened)
 
     def _skip_and_undo(self, held: Held) -> None:
         self._skip(held)
@@ -318,6 +319,9 @@ class Teacher(Client):
         path = f"{held.lesson}/rounds/{held.round}/description"
         reply = self.send("DELETE", path)
         if reply.status != 200:
+            # An earlier try may have been acted upon, and somebody else have it since.
+            if reply.unsure:
+                self._remember("withdrawn", held, reply, happened=False)
             return
         self._remember("withdrawn", held, reply, reply.body["withdrawn"])
         if not reply.body["withdrawn"]:
