@@ -138,15 +138,18 @@ class _Crew:
     def stop(self) -> None:
         """End at once: after this round where rounds are short, or else by force."""
         self._stopping.set()
-        # The executor has no public way to reach its processes before Python 3.14.
+        # The executor has no public way to reach its processes before Python 3.14, nor to wait
+        # after a shutdown that did not: it forgets its thread, which waits for them.
         processes = list((self._pool._processes or {}).values())
+        manager = self._pool._executor_manager_thread
         self._pool.shutdown(wait=False, cancel_futures=True)
         deadline = time.monotonic() + PATIENCE_SECONDS
         for process in processes:
             process.join(max(0.0, deadline - time.monotonic()))
             if process.is_alive():
                 process.kill()
-        self._pool.shutdown(wait=True)
+        if manager is not None:
+            manager.join()
 
 
 @contextmanager
