@@ -234,10 +234,10 @@ def own_agent(folder: Path, module: str, note: str) -> RunSpec:
 
 
 def test_another_source_of_ones_own_agent_is_another_run(tmp_path: Path) -> None:
-    first = own_agent(tmp_path, "mine_one", "a")
-    assert own_agent(tmp_path, "mine_one", "a").identity == first.identity
-    assert own_agent(tmp_path, "mine_one", "b").identity != first.identity
-    assert own_agent(tmp_path, "mine_two", "a").identity != first.identity
+    first = own_agent(tmp_path, "mine_one", "a").identity
+    assert own_agent(tmp_path, "mine_one", "a").identity == first
+    assert own_agent(tmp_path, "mine_one", "bb").identity != first
+    assert own_agent(tmp_path, "mine_two", "a").identity != first
     again = RunSpec.from_data(own_agent(tmp_path, "mine_two", "a").to_data())
     assert again.agent.kind == "mine"
 

@@ -7,17 +7,13 @@ values, so that nonsense is refused before any work starts.
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
-from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 from tellback.errors import SettingError, unknown_name
+from tellback.sources import note_class, source_of
 
 Data = dict[str, Any]
 """What JSON and TOML can hold."""
@@ -40,6 +36,7 @@ class Spec:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        note_class(cls)
         if "role" in cls.__dict__ or "abstract" in cls.__dict__:  # a base: not to be named
             return
         if "kind" not in cls.__dict__:
@@ -63,9 +60,13 @@ class Spec:
             object.__setattr__(self, name, value)
 
     def to_data(self) -> Data:
-        """The spec as plain data: its kind, its version and every setting."""
+        """The spec as plain data: its kind, its version and every setting.
+
+        Whoever tries out a spec of their own will not raise its version with every edit: it
+        has a digest of its source too.
+        """
         data: Data = {"kind": self.kind, "version": self.version}
-        if source := _foreign_source(type(self).__mro__):
+        if source := source_of(type(self)):
             data["source"] = source
         for field in fields(self):
             value = getattr(self, field.name)
@@ -119,6 +120,15 @@ class Spec:
 AnySpec = TypeVar("AnySpec", bound=Spec)
 
 
+def all_parts(spec: Spec) -> Iterator[Spec]:
+    """A spec, and all specs among its settings and theirs."""
+    yield spec
+    for field in fields(spec):
+        value = getattr(spec, field.name)
+        if isinstance(value, Spec):
+            yield from all_parts(value)
+
+
 def known_kinds(base: type[AnySpec]) -> dict[str, type[AnySpec]]:
     """Every spec of a role by its kind, in alphabetical order."""
     found = {
@@ -162,33 +172,6 @@ def spec_from_data(base: type[AnySpec], data: Any) -> AnySpec:
             value = spec_from_data(_base_of_role(value), value)
         values[name] = tuple(value) if isinstance(value, list) else value
     return spec(**values)
-
-
-@cache
-def _foreign_source(ancestry: tuple[type, ...]) -> str | None:
-    """Where a spec from outside this package is defined, and a digest of that source.
-
-    The version of a spec says when its results change; whoever tries out an agent of their
-    own will not raise it with every edit. Modules that theirs imports are not looked at.
-    """
-    known = ("tellback", "builtins")
-    classes = [one for one in ancestry if one.__module__.split(".")[0] not in known]
-    if not classes:
-        return None
-    digest = hashlib.sha256()
-    for one in classes:
-        digest.update(_source_of(one))
-    return f"{ancestry[0].__module__}:{ancestry[0].__qualname__} {digest.hexdigest()[:16]}"
-
-
-def _source_of(defined: type) -> bytes:
-    """The file that defines a class; of one typed in a notebook, what was typed."""
-    with suppress(OSError, TypeError):
-        if file := inspect.getsourcefile(defined):
-            return Path(file).read_bytes()
-    with suppress(OSError, TypeError):
-        return inspect.getsource(defined).encode()
-    return b""
 
 
 def _base_of_role(data: Mapping[str, Any]) -> type[Spec]:

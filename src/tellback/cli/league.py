@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import typer
 
-from tellback.cli.options import RESULTS, On, ResultsFolder, Scale, Workers
+from tellback.cli.options import RESULTS, On, ResultsFolder, Reuse, Scale, Workers
 from tellback.cli.show import conducted, print_section, print_written
 
 
 def league(
-    results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here", scale: Scale = 1.0
+    results: ResultsFolder = RESULTS,
+    workers: Workers = None,
+    on: On = "here",
+    scale: Scale = 1.0,
+    reuse: Reuse = False,
 ) -> None:
     """Every agent in every world, and the recommended one against a rival.
 
@@ -32,7 +36,7 @@ def league(
     demand_writable(results / "league")
     played = grounds()
     studies = [study for ground in played for study in ground.studies(scale)]
-    found, complete = conducted(studies, Store(results / "runs"), on, workers)
+    found, complete = conducted(studies, Store(results / "runs"), on, workers, reuse)
     if not complete:  # a table is of all of it
         raise typer.Exit(1)
     named = {one.study.name: one for one in found}

@@ -33,4 +33,12 @@ Full = Annotated[
         "more than exploring: about three quarters of an hour on two cores.",
     ),
 ]
+Reuse = Annotated[
+    bool,
+    typer.Option(
+        "--reuse",
+        help="Keep runs that another source of tellback has computed, instead of computing them "
+        "again.",
+    ),
+]
 RESULTS = Path("results")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tellback.cli.options import RESULTS, Full, On, ResultsFolder, Scale, Workers
+from tellback.cli.options import RESULTS, Full, On, ResultsFolder, Reuse, Scale, Workers
 from tellback.cli.show import (
     conducted,
     console,
@@ -34,6 +34,7 @@ def every(
     on: On = "here",
     scale: Scale = 1.0,
     full: Full = False,
+    reuse: Reuse = False,
 ) -> None:
     """Reproduce the paper's experiments and hold its claims against the result.
 
@@ -45,18 +46,23 @@ def every(
     from tellback.paper.claims import claims_section
 
     if context.invoked_subcommand is not None:
-        if (results, workers, on, scale, full) != (RESULTS, None, "here", 1.0, False):
+        given = (results, workers, on, scale, full, reuse)
+        if given != (RESULTS, None, "here", 1.0, False, False):
             raise SettingError(f"Write options after {context.invoked_subcommand}, not before it.")
         return
     from_extra("vision", "torch", "The second experiment")  # rather now than in ten minutes
-    places = results, workers, on, scale
+    places = results, workers, on, scale, reuse
     claims = [*_synthetic(*places), *_images(*places, full), *_theory(*places)]
     print_section(claims_section(claims))
 
 
 @app.command()
 def synthetic(
-    results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here", scale: Scale = 1.0
+    results: ResultsFolder = RESULTS,
+    workers: Workers = None,
+    on: On = "here",
+    scale: Scale = 1.0,
+    reuse: Reuse = False,
 ) -> None:
     """The first experiment: LORIL against greedy, epsilon-greedy and random.
 
@@ -65,7 +71,7 @@ def synthetic(
     """
     from tellback.paper.claims import claims_section
 
-    print_section(claims_section(_synthetic(results, workers, on, scale)))
+    print_section(claims_section(_synthetic(results, workers, on, scale, reuse)))
 
 
 @app.command()
@@ -75,6 +81,7 @@ def images(
     on: On = "here",
     scale: Scale = 1.0,
     full: Full = False,
+    reuse: Reuse = False,
 ) -> None:
     """The second experiment: pictures to choose from, asked for in words.
 
@@ -84,12 +91,16 @@ def images(
     """
     from tellback.paper.claims import claims_section
 
-    print_section(claims_section(_images(results, workers, on, scale, full)))
+    print_section(claims_section(_images(results, workers, on, scale, reuse, full)))
 
 
 @app.command()
 def theory(
-    results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here", scale: Scale = 1.0
+    results: ResultsFolder = RESULTS,
+    workers: Workers = None,
+    on: On = "here",
+    scale: Scale = 1.0,
+    reuse: Reuse = False,
 ) -> None:
     """The theorems: each statement held against runs, and what it promises shown.
 
@@ -100,36 +111,41 @@ def theory(
     """
     from tellback.paper.claims import claims_section
 
-    print_section(claims_section(_theory(results, workers, on, scale)))
+    print_section(claims_section(_theory(results, workers, on, scale, reuse)))
 
 
-def _synthetic(results: Path, workers: int | None, on: str, scale: float) -> list[Claim]:
+def _synthetic(
+    results: Path, workers: int | None, on: str, scale: float, reuse: bool
+) -> list[Claim]:
     from tellback.paper import synthetic as experiment
 
     folder = _folder(results, "synthetic", scale)
-    return _reported(experiment.plan(scale), experiment.CLAIMED, results, folder, on, workers)[0]
+    plan = experiment.plan(scale)
+    return _reported(plan, experiment.CLAIMED, results, folder, on, workers, reuse)[0]
 
 
-def _images(results: Path, workers: int | None, on: str, scale: float, full: bool) -> list[Claim]:
+def _images(
+    results: Path, workers: int | None, on: str, scale: float, reuse: bool, full: bool
+) -> list[Claim]:
     from tellback.paper import images as experiment
     from tellback.paper import sheets
 
     folder = _folder(results, "images", scale)
     plan = experiment.plan(scale, full)
-    claims, found = _reported(plan, experiment.CLAIMED, results, folder, on, workers)
+    claims, found = _reported(plan, experiment.CLAIMED, results, folder, on, workers, reuse)
     worlds = list(experiment.worlds(scale, full).values())
     print_written(sheets.draw(found[0], worlds, folder))
     return claims
 
 
-def _theory(results: Path, workers: int | None, on: str, scale: float) -> list[Claim]:
+def _theory(results: Path, workers: int | None, on: str, scale: float, reuse: bool) -> list[Claim]:
     from tellback.lab import Store
     from tellback.lab.report import write_report
     from tellback.paper.claims import claims_section
     from tellback.paper.theory import plan
 
     folder = _folder(results, "theory", scale)
-    found, complete = conducted(plan.studies(scale), Store(results / "runs"), on, workers)
+    found, complete = conducted(plan.studies(scale), Store(results / "runs"), on, workers, reuse)
     if not complete:
         raise typer.Exit(1)
     with progress(console(stderr=True)) as show:
@@ -152,14 +168,14 @@ def _folder(results: Path, name: str, scale: float) -> Path:
 
 
 def _reported(
-    plan: Any, claimed: Any, results: Path, folder: Path, on: str, workers: int | None
+    plan: Any, claimed: Any, results: Path, folder: Path, on: str, workers: int | None, reuse: bool
 ) -> tuple[list[Claim], list[Any]]:
     """Run a plan, hold the claim against every study that has LORIL in it, write the report."""
     from tellback.lab import Store
     from tellback.lab.report import write_report
     from tellback.paper.claims import claim, claims_section
 
-    found, complete = conducted(plan.studies, Store(results / "runs"), on, workers)
+    found, complete = conducted(plan.studies, Store(results / "runs"), on, workers, reuse)
     if not complete:  # what the paper claims is of all of it
         raise typer.Exit(1)
     print_results(found)

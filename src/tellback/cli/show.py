@@ -29,7 +29,7 @@ def escape(text: str) -> str:
 
 
 def conducted(
-    studies: Sequence[Study], store: Store, on: str, workers: int | None
+    studies: Sequence[Study], store: Store, on: str, workers: int | None, reuse: bool = False
 ) -> tuple[list[Results], bool]:
     """Run studies, showing progress in rounds.
 
@@ -70,7 +70,7 @@ def conducted(
                 out.print(text, markup=False, soft_wrap=True)
 
         try:
-            return conduct(studies, store, on=engine, watch=Shown()), True
+            return conduct(studies, store, on=engine, watch=Shown(), reuse=reuse), True
         except KeyboardInterrupt:
             out.print("Stopped. What is finished is kept; the same command goes on from there.")
             raise typer.Exit(130) from None
@@ -136,6 +136,14 @@ def print_results(found: Sequence[Results]) -> None:
         for pair in results.pairs():
             out.print(f"  {pair.sentence}", markup=False, highlight=False, soft_wrap=True)
         out.print()
+
+
+def print_warnings(found: Sequence[Results]) -> None:
+    """What a reader of some results should know before anything else."""
+    for results in found:
+        for text in results.warnings():
+            said = f"{results.study.name}: {text}"
+            console(stderr=True).print(said, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_bounds(results: Results) -> None:

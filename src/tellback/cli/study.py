@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tellback.cli.options import RESULTS, On, ResultsFolder, Workers
-from tellback.cli.show import conducted, console, escape, print_results, print_written
+from tellback.cli.options import RESULTS, On, ResultsFolder, Reuse, Workers
+from tellback.cli.show import (
+    conducted,
+    console,
+    escape,
+    print_results,
+    print_warnings,
+    print_written,
+)
 
 if TYPE_CHECKING:
     from tellback.lab import Results, Store
@@ -37,13 +44,14 @@ def run(
     to: To = None,
     workers: Workers = None,
     on: On = "here",
+    reuse: Reuse = False,
 ) -> None:
     """Run what is not done yet, compare, and write the report.
 
     Ctrl-C, or worse, loses nothing that was finished: the same command goes on from there.
     """
     plan, store = _read(file, results)
-    found, complete = conducted(plan.studies, store, on, workers)
+    found, complete = conducted(plan.studies, store, on, workers, reuse)
     _report(plan, found, to or _folder(results, file))
     if not complete:
         raise typer.Exit(1)
@@ -78,6 +86,10 @@ def status(
     out = console()
     out.print(table)
     for one in statuses:
+        sources = one.provenance.sources
+        if one.done:
+            said = sources.warning or f"All by source {sources} of tellback."
+            out.print(f"{one.study.name}: {said}", soft_wrap=True, markup=False, highlight=False)
         for run in one.damaged:
             out.print(f"damaged: {store.path(run)}", soft_wrap=True, markup=False, highlight=False)
         for run, traceback in one.failed.items():
@@ -153,6 +165,7 @@ def _finished(plan: Plan, store: Store) -> tuple[list[Results], bool]:
             found.append(finished(study, store))
         except TellbackError as error:
             console(stderr=True).print(str(error), markup=False, soft_wrap=True)
+    print_warnings(found)
     return found, len(found) == len(plan.studies)
 
 

@@ -27,12 +27,17 @@ class Estimate:
         return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 
+FEWEST_PAIRS = 3
+"""With two pairs, the spread is told by a single difference: two shares that happen to be close
+make an interval as short as one likes. From three on, intervals were tried (``less_regret``)."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """By which share one agent's regret is below another's; negative if it is above.
 
     ``low`` and ``high`` bound it, at the level LEVEL unless another was asked for, from n
-    pairs of runs that met the same tasks.
+    pairs of runs that met the same tasks. Fewer than FEWEST_PAIRS decide nothing.
     """
 
     less: float
@@ -42,7 +47,9 @@ class Difference:
 
     @property
     def verdict(self) -> str:
-        """'less', 'more', or 'undecided' where the interval holds zero."""
+        """'less', 'more', or 'undecided' where the interval holds zero or pairs are too few."""
+        if self.n < FEWEST_PAIRS:
+            return "undecided"
         if self.low > 0:
             return "less"
         return "more" if self.high < 0 else "undecided"
@@ -51,12 +58,29 @@ class Difference:
         return f"{self.less:+.1%} [{self.low:+.1%}, {self.high:+.1%}], n = {self.n}"
 
 
-def mean_regret(regret: Array, level: float = LEVEL) -> Estimate:
-    """The mean of final regrets, with Student's interval."""
-    regret = _several(regret)
-    half = _quantile(len(regret), level) * regret.std(ddof=1) / np.sqrt(len(regret))
-    mean = regret.mean()
-    return Estimate(float(mean), float(mean - half), float(mean + half), len(regret))
+def mean_regret(regret: Array, level: float = LEVEL, at_most: float = np.inf) -> Estimate:
+    """The mean of final regrets, with Student's interval, as far as regrets are possible.
+
+    Parameters
+    ----------
+    regret : Array
+        Final regrets, two or more.
+    level : float
+        How sure the interval is.
+    at_most : float
+        The largest regret that is possible: the number of rounds.
+    """
+    found = mean_of(regret, level)
+    low, high = max(found.low, min(found.mean, 0.0)), min(found.high, max(found.mean, at_most))
+    return Estimate(found.mean, low, high, found.n)
+
+
+def mean_of(values: Array, level: float = LEVEL) -> Estimate:
+    """The mean of any values, with Student's interval."""
+    values = _several(values)
+    half = _quantile(len(values), level) * values.std(ddof=1) / np.sqrt(len(values))
+    mean = values.mean()
+    return Estimate(float(mean), float(mean - half), float(mean + half), len(values))
 
 
 def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
@@ -78,7 +102,8 @@ def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
     one fails utterly in 5% of worlds      0.571  0.291  0.386   0.627   0.858
     =====================================  =====  =====  ======  ======  ======
 
-    The last is what no interval can see from seeds in which it did not happen.
+    The last is what no interval can see from seeds in which it did not happen. No more than
+    all regret can be saved: there the interval ends.
 
     The interval is for one look at a number of seeds that was fixed beforehand; where seeds
     are added until something shows, ``running_less_regret`` is the one to ask.
@@ -95,7 +120,7 @@ def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
     share = 1 - ours.mean() / mean
     residuals = (theirs - ours) - share * theirs
     half = _quantile(n, level) * residuals.std(ddof=1) / np.sqrt(n) / mean
-    return Difference(float(share), float(share - half), float(share + half), n)
+    return Difference(float(share), float(share - half), min(float(share + half), 1.0), n)
 
 
 def pairs(ours: Array, theirs: Array) -> tuple[Array, Array]:

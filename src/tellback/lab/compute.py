@@ -19,6 +19,7 @@ from tellback.compiled import source_digest
 from tellback.lab.curve import curve_rounds
 from tellback.lab.study import RunSpec
 from tellback.protocol import play
+from tellback.sources import Rooms, note_package
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +33,14 @@ class Finished:
     about : mapping
         When, where and with what it was computed: nothing that its result depends on, except
         in the last bits.
+    identity : str
+        That of what was played; '' stands for that of the run.
     """
 
     run: RunSpec
     curve: Array
     about: Mapping[str, Any] = field(default_factory=dict)
+    identity: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,22 +51,90 @@ class Failure:
     traceback: str
 
 
+@dataclass(frozen=True)
+class Changed(Failure):
+    """A run of another source than was asked for: it has no result that could be kept."""
+
+
 Outcome = Finished | Failure
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run for a worker, with what it must turn out to be there.
+
+    Attributes
+    ----------
+    identity : str
+        The run's.
+    rooms : Rooms
+        The rooms of tellback that it depends on.
+    """
+
+    run: RunSpec
+    identity: str
+    rooms: Rooms
+
+
+def order(run: RunSpec) -> Order:
+    """The order for a run, by the files as they are now."""
+    return Order(run, run.identity, run.rooms())
 
 
 class StoppedError(Exception):
     """Raised within a run when its study is stopped."""
 
 
-def compute(run: RunSpec, progress: Callable[[int], object] | None = None) -> Outcome:
-    """Play a run; an error becomes a Failure with its traceback."""
+def compute(ordered: Order | RunSpec, progress: Callable[[int], object] | None = None) -> Outcome:
+    """Play a run; an error becomes a Failure with its traceback.
+
+    What is played must be what was ordered, before and after: a file may have been edited
+    since this process loaded it, or while the run was going on.
+    """
+    run = ordered.run if isinstance(ordered, Order) else ordered
     began = time.time()
     try:
+        wanted = ordered if isinstance(ordered, Order) else order(ordered)
+        if said := _differs(wanted):
+            return Changed(run, said)
         record = play(run.world, run.agent, run.rounds, seed=run.seed, progress=progress)
+        if said := _differs(wanted):
+            return Changed(run, said)
     except BaseException:  # an agent that calls sys.exit() must not end the study
         return Failure(run, traceback.format_exc())
     about = {"began": began, "seconds": time.time() - began, **_machine()}
-    return Finished(run, record.regret[curve_rounds(run.rounds) - 1], about)
+    about["rooms"] = wanted.rooms.digests
+    curve = record.regret[curve_rounds(run.rounds) - 1]
+    return Finished(run, curve, about, wanted.identity)
+
+
+def _differs(wanted: Order) -> str:
+    """What differs from what was ordered, if anything does."""
+    run = wanted.run
+    if edited := run.edited():
+        return f"{' and '.join(edited)} changed after being loaded: {AGAIN}"
+    if run.identity != wanted.identity:
+        return (
+            f"The source of {run.agent.kind} or {run.world.kind} on {platform.node()} is not what "
+            f"it was when the run was started, or not the same in all processes: {AGAIN}"
+        )
+    if found := changed_rooms(wanted.rooms.digests, run.rooms(wanted.rooms).digests):
+        return (
+            f"tellback on {platform.node()} has another source of {', '.join(found)} than where "
+            f"the run was started: {AGAIN}"
+        )
+    return ""
+
+
+def changed_rooms(before: object, now: Mapping[str, str]) -> list[str]:
+    """The rooms of tellback whose source differs; all where it is not known what it was."""
+    known = before if isinstance(before, Mapping) else {}
+    return [room for room in sorted({*known, *now}) if known.get(room) != now.get(room)]
+
+
+AGAIN = "what was played since is not kept. Start again."
+
+note_package()
 
 
 def _machine() -> dict[str, str]:

@@ -39,15 +39,18 @@ def conduct(
     *,
     on: Engine | None = None,
     watch: Watcher | None = None,
+    reuse: bool = False,
 ) -> list[Results]:
     """Run studies and return their results; what the store has is not computed again.
+
+    What it has from another source of tellback is, in as far as that can matter to it.
 
     Parameters
     ----------
     studies : sequence of Study
         What to run, all together: their runs share the workers. Those that are to decide
         something get more seeds until it is decided or their budget is spent.
-    store, on, watch
+    store, on, watch, reuse
         As for ``execute``.
 
     Raises
@@ -56,11 +59,14 @@ def conduct(
         After all other runs were tried, if some failed.
     """
     watch = watch or Watcher()
+    for study in studies:
+        if warning := study.shared_truth():
+            watch.note(f"Warning: {warning}")
     failures: list[Failure] = []
     done: dict[int, Results] = {}
     going = dict(enumerate(studies))
     while going:
-        found, failed = _conducted(list(going.values()), store, on, watch)
+        found, failed = _conducted(list(going.values()), store, on, watch, reuse)
         failures += failed
         results = {i: one for i, one in zip(going, found, strict=True) if one is not None}
         done |= {i: one for i, one in results.items() if one.settled}
@@ -74,7 +80,7 @@ def conduct(
 
 
 def _conducted(
-    studies: Sequence[Study], store: Store, on: Engine | None, watch: Watcher
+    studies: Sequence[Study], store: Store, on: Engine | None, watch: Watcher, reuse: bool
 ) -> tuple[list[Results | None], list[Failure]]:
     """Both passes: what can be done at once, and what waits for the choice of settings.
 
@@ -86,14 +92,14 @@ def _conducted(
     planned = {run for study in studies for run in study.planned()}  # some are in two studies
     watch.begin(len(planned), _rounds(planned))
     at_once = dict.fromkeys(run for study in studies for run in study.runs())
-    failures = execute(at_once, store, on=on, watch=watch)
+    failures = execute(at_once, store, on=on, watch=watch, reuse=reuse)
     found = [Results(study, store, partial=True) for study in studies]
     chosen = dict.fromkeys(run for results in found for run in results.chosen_runs())
     waited = [run for run in chosen if run not in at_once]
     if len(at_once) + len(waited) != len(planned):  # two studies have chosen the same, or not
         watch.begin(len(at_once) + len(waited), _rounds([*at_once, *waited]))
         watch.played(_rounds(at_once))
-    failures += execute(waited, store, on=on, watch=watch)
+    failures += execute(waited, store, on=on, watch=watch, reuse=reuse)
     return [one.complete() if one.is_whole() else None for one in found], failures
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
 from tellback.errors import TellbackError
-from tellback.lab.compute import Failure
+from tellback.lab.compute import Changed, Failure
 from tellback.lab.engines import Engine, Processes
+from tellback.lab.provenance import of_another_source
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec
 from tellback.lab.watch import Watcher
@@ -22,8 +23,12 @@ def execute(
     *,
     on: Engine | None = None,
     watch: Watcher | None = None,
+    reuse: bool = False,
 ) -> list[Failure]:
-    """Compute the runs that the store does not have yet.
+    """Compute the runs that the store does not have yet, or has from another source of tellback.
+
+    A run that is kept counts as done if the part of tellback that it depends on is as it was
+    when it was computed. Specs of one's own need no such rule: another source is another run.
 
     Parameters
     ----------
@@ -35,6 +40,8 @@ def execute(
         Where to compute; by default processes, one for each core.
     watch : Watcher, optional
         Told how far the work is.
+    reuse : bool
+        Whether to keep runs that another source of tellback has computed, with a warning.
 
     Returns
     -------
@@ -45,21 +52,26 @@ def execute(
     ------
     KeyboardInterrupt
         On Ctrl-C, after the workers have stopped. What is finished is kept.
+    TellbackError
+        If source changed while the runs were played. What was finished before is kept.
     """
     watch = watch or Watcher()
-    todo = _not_done(runs, store, watch)
+    todo = _not_done(runs, store, watch, reuse)
     if not todo:
         return []
     for world, agent in dict.fromkeys((run.world, run.agent) for run in todo):
         _demand_fit(world, agent)
     store.prepare()
-    for world in dict.fromkeys(run.world for run in todo):
-        world.prepare(watch.preparing)  # once, here, and not in every worker
+    for run in {run.world: run for run in todo}.values():
+        _prepare(run, watch)
     failures = []
     engine: Any = on or Processes()
     with closing(engine.outcomes(todo, watch.played)) as outcomes:
         for outcome in outcomes:
+            if isinstance(outcome, Changed):
+                raise TellbackError(outcome.traceback)
             if isinstance(outcome, Failure):
+                store.discard(outcome.run)  # a result of another source, if any
                 store.write_failure(outcome)
                 failures.append(outcome)
             else:
@@ -67,14 +79,36 @@ def execute(
     return failures
 
 
-def _not_done(runs: Iterable[RunSpec], store: Store, watch: Watcher) -> list[RunSpec]:
+def _not_done(runs: Iterable[RunSpec], store: Store, watch: Watcher, reuse: bool) -> list[RunSpec]:
     wanted = list({run.identity: run for run in runs}.values())
     shelf = store.shelf(wanted)
     for run in shelf.damaged:
         watch.note(f"{store.path(run)} is damaged and will be computed again.")
-    watch.found(len(shelf.curves), len(wanted))
-    watch.played(sum(run.rounds for run in shelf.curves))
-    return [run for run in wanted if run not in shelf.curves]
+    others = of_another_source(shelf.curves, store)
+    if others:
+        watch.note(_said(others, len(shelf.curves), reuse))
+    done = shelf.curves if reuse else shelf.curves.keys() - others.keys()
+    watch.found(len(done), len(wanted))
+    watch.played(sum(run.rounds for run in done))
+    return [run for run in wanted if run not in done]
+
+
+def _said(others: Mapping[RunSpec, list[str]], kept: int, reuse: bool) -> str:
+    rooms = ", ".join(sorted({room for found in others.values() for room in found}))
+    begins = (
+        f"{len(others):,} of {kept:,} runs that are kept were computed by another source of "
+        f"tellback than this one, in what they depend on ({rooms})"
+    )
+    if reuse:
+        return f"Warning: {begins}. They are used all the same, as you asked for."
+    return f"{begins}, and are computed again. To use them all the same: --reuse, or reuse=True."
+
+
+def _prepare(run: RunSpec, watch: Watcher) -> None:
+    """Do what all runs in a world share once, here, and not in every worker."""
+    if type(run.world).prepare is not WorldSpec.prepare:
+        run.demand_unedited()
+    run.world.prepare(watch.preparing)
 
 
 def _demand_fit(world: WorldSpec, agent: AgentSpec) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.lab.compare import Estimate, mean_regret
+from tellback.lab.compare import Estimate, mean_of
 
 FITTED_FROM = 0.1
 """The share of a run that is left out: its beginning is not yet a power of t."""
@@ -49,4 +49,4 @@ def power(sizes: Indices, regrets: Array) -> Estimate | None:
         return None
     x = np.log(sizes)
     x = x - x.mean()
-    return mean_regret(np.log(regrets) @ x / (x @ x))
+    return mean_of(np.log(regrets) @ x / (x @ x))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from tellback.errors import SettingError
 from tellback.extras import from_extra
 from tellback.lab.compare import LEVEL, Difference, less_regret, mean_regret
 from tellback.lab.curve import curve_rounds
+from tellback.lab.provenance import Provenance, provenance_of
 from tellback.lab.sequential import running_less_regret
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec, Study
@@ -49,6 +51,7 @@ class Results:
         self._store = store
         self._known = known or {}
         self._partial = partial
+        self._identities: dict[tuple[AgentSpec, int], str] = {}
         self._curves = self._read(study.runs())
 
     def _read(self, runs: Iterable[RunSpec]) -> dict[tuple[AgentSpec, int], Array]:
@@ -56,6 +59,8 @@ class Results:
         unread = [run for run in wanted if run not in self._known]
         read = self._store.shelf(unread).curves if self._partial else self._store.curves(unread)
         curves = {**self._known, **read}
+        # As they were when the curves were read: source may change while this object lives.
+        self._identities |= {(run.agent, run.seed): run.identity for run in wanted if run in curves}
         return {(run.agent, run.seed): curves[run] for run in wanted if run in curves}
 
     def chosen_runs(self) -> list[RunSpec]:
@@ -79,15 +84,23 @@ class Results:
     def complete(self) -> Self:
         """Read the runs that had to wait, now that they are done."""
         self._curves |= self._read(self.chosen_runs())
+        self.__dict__.pop("provenance", None)
         return self
 
     def runs(self) -> list[RunSpec]:
         """All runs of the study that were read."""
         return [self.study.run(agent, seed) for agent, seed in self._curves]
 
-    def abouts(self) -> list[dict[str, Any]]:
-        """When, where and with what each run was computed."""
-        return [dict(self._store.about(run)) for run in self.runs()]
+    @cached_property
+    def provenance(self) -> Provenance:
+        """When, where and with what the runs were computed."""
+        runs = {self._identities[key]: self.study.run(*key) for key in self._curves}
+        return provenance_of(runs, self._store)
+
+    def warnings(self) -> list[str]:
+        """What a reader of the results should know before anything else."""
+        found = (self.provenance.sources.warning, self.study.shared_truth())
+        return [text for text in found if text]
 
     @property
     def t(self) -> Indices:
@@ -170,8 +183,9 @@ class Results:
     def stated(self, name: str) -> str:
         """The mean final regret of an agent with its interval, in words."""
         final = self.final(self.tuned(name))
-        several = len(final) > 1
-        return str(mean_regret(final)) if several else f"{final[0]:.4g} (one run: no interval)"
+        if len(final) < 2:
+            return f"{final[0]:.4g} (one run: no interval)"
+        return str(mean_regret(final, at_most=self.study.rounds))
 
     def table(self) -> polars.DataFrame:
         """Every curve: a row for each agent, setting, seed and kept round."""
@@ -196,7 +210,8 @@ class Results:
                 "setting": [labels[agent] for agent, _ in runs],
                 "seeds": ["tuning" if seed in tuning else "reported" for _, seed in runs],
                 "seed": [seed for _, seed in runs],
-                "run": [self.study.run(agent, seed).identity for agent, seed in runs],
+                "run": [self._identities[run] for run in runs],
+                "source": self.provenance.source,
                 "regret": [float(self._curves[run][-1]) for run in runs],
             }
         )

@@ -32,7 +32,7 @@ def running_less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Dif
     With probability ``level`` it holds the true share at all n, if differences are
     Gaussian; so one may add seeds, in an order fixed beforehand, and stop as soon as there
     is a verdict, which then stands. With fewer than MIN_PAIRS pairs, or where the regret of
-    theirs cannot be told from zero, the interval is unbounded.
+    theirs cannot be told from zero, the interval holds every share up to 1.
 
     How often a 95% interval ever missed the true share, and how often that of
     ``less_regret`` did, when looked at with each n from 10 to 200, in 10000 simulations of
@@ -62,7 +62,7 @@ def running_less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Dif
     ours, theirs = pairs(ours, theirs)
     n, share = len(ours), 1 - ours.mean() / theirs.mean()
     low, high = _shares(ours, theirs, critical(n, level) if n >= MIN_PAIRS else np.inf)
-    return Difference(float(share), low, high, n)
+    return Difference(float(share), low, min(high, 1.0), n)
 
 
 def evidence(t: float, n: int) -> float:

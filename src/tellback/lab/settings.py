@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tellback.agents import AgentSpec, RadiusSpec
@@ -11,7 +11,7 @@ from tellback.conformance.imported import imported
 from tellback.encoders import EncoderSpec, TextEncoderSpec
 from tellback.errors import SettingError, unknown_name
 from tellback.models import ModelSpec
-from tellback.specs import Spec, spec_named
+from tellback.specs import Spec, all_parts, spec_named
 from tellback.worlds import WorldSpec
 
 PARTS: dict[str, type[Spec]] = {
@@ -65,7 +65,12 @@ def _with_part_settings(
 ) -> tuple[WorldSpec, list[AgentSpec]]:
     """Change models and encoders, those included that an agent would choose by itself."""
     settled = [agent.settled(world.facts) for agent in agents]
-    kinds = {part.kind: part for spec in (world, *settled) for part in _all_parts(spec)}
+    kinds = {
+        part.kind: part
+        for spec in (world, *settled)
+        for part in all_parts(spec)
+        if part is not spec
+    }
     changes: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for kind, name, value in settings:
         takers = [k for k, part in kinds.items() if name in part.settings() and kind in ("", k)]
@@ -86,13 +91,6 @@ def _parts(spec: Spec) -> dict[str, Spec]:
     """The settings of a spec that are themselves specs."""
     values = {name: getattr(spec, name) for name in spec.settings()}
     return {name: value for name, value in values.items() if isinstance(value, Spec)}
-
-
-def _all_parts(spec: Spec) -> Iterator[Spec]:
-    """The parts of a spec, and theirs."""
-    for part in _parts(spec).values():
-        yield part
-        yield from _all_parts(part)
 
 
 def _changed_parts(spec: Spec, changes: dict[str, dict[str, Any]]) -> dict[str, Spec]:

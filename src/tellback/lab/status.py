@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tellback.arrays import Array
 from tellback.errors import TellbackError
+from tellback.lab.provenance import Provenance, provenance_of
 from tellback.lab.results import Results
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec, Study
@@ -51,9 +52,14 @@ class Status:
         """The rounds of the runs that are done."""
         return sum(run.rounds for run in self.done)
 
+    @cached_property
+    def provenance(self) -> Provenance:
+        """When, where and with what the runs that are done were computed."""
+        return provenance_of({run.identity: run for run in self.done}, self.store)
+
     def seconds(self) -> float:
         """The time that the runs took, as their sidecars tell."""
-        return sum(float(self.store.about(run).get("seconds", 0.0)) for run in self.done)
+        return self.provenance.seconds
 
 
 def status_of(study: Study, store: Store) -> Status:

@@ -19,7 +19,7 @@ from tellback.files import demand_writable, remove_leftovers, written_whole
 from tellback.lab.compute import Failure, Finished
 from tellback.lab.curve import curve_rounds
 from tellback.lab.sealed import is_sound, sealed
-from tellback.lab.study import RunSpec
+from tellback.lab.study import RunSpec, identity_of
 
 AT_A_TIME = 1000  # files read in one call, so that memory does not grow with their number
 
@@ -67,11 +67,11 @@ class Store:
 
     def path(self, run: RunSpec) -> Path:
         """The file of a run."""
-        return Path(self._place(run, "parquet"))
+        return Path(self._place(run.identity, "parquet"))
 
-    def _place(self, run: RunSpec, suffix: str) -> str:
+    def _place(self, identity: str, suffix: str) -> str:
         """A file of a run as text, which is quicker to make than a path."""
-        return f"{self.folder}/{run.identity[:2]}/{run.identity}.{suffix}"
+        return f"{self.folder}/{identity[:2]}/{identity}.{suffix}"
 
     def has(self, run: RunSpec) -> bool:
         """Whether the run's file is there and sound."""
@@ -79,14 +79,22 @@ class Store:
 
     def write(self, finished: Finished) -> None:
         """Keep a run: its regret curve in one file, how it came about in a sidecar."""
-        run, path = finished.run, self.path(finished.run)
-        with written_whole(path.with_suffix(".json")) as temporary:
-            temporary.write_text(json.dumps({**run.to_data(), **finished.about}, indent=1))
+        run, data = finished.run, finished.run.to_data()
+        identity = identity_of(data)
+        if finished.identity not in ("", identity):
+            raise TellbackError(
+                f"The source of {run.agent.kind} or {run.world.kind} has changed since the run "
+                "was played: its result is not kept. Start again."
+            )
+        path = Path(self._place(identity, "parquet"))
         curve = polars.DataFrame({"t": curve_rounds(run.rounds), "regret": finished.curve})
         parquet = io.BytesIO()
         curve.write_parquet(parquet)
         with written_whole(path) as temporary:
-            temporary.write_bytes(sealed(parquet.getvalue(), run.identity))
+            temporary.write_bytes(sealed(parquet.getvalue(), identity))
+        # Last: a result without it counts as one of another source, and is computed again.
+        with written_whole(path.with_suffix(".json")) as temporary:
+            temporary.write_text(json.dumps({**data, **finished.about}, indent=1))
         path.with_suffix(".failed").unlink(missing_ok=True)
 
     def write_failure(self, failure: Failure) -> None:
@@ -99,14 +107,22 @@ class Store:
         path = self.path(run).with_suffix(".failed")
         return path.read_text(encoding="utf-8") if path.exists() else None
 
-    def about(self, run: RunSpec) -> Mapping[str, Any]:
-        """When, where and with what a run was computed; empty where the sidecar is lost."""
+    def discard(self, run: RunSpec) -> None:
+        """Remove the result of a run, if there is one."""
+        self.path(run).unlink(missing_ok=True)
+
+    def about(self, run: RunSpec | str) -> Mapping[str, Any]:
+        """When, where and with what a run was computed; empty where the sidecar is lost.
+
+        The run may be given by its identity.
+        """
+        identity = run if isinstance(run, str) else run.identity
         try:
-            with open(self._place(run, "json"), "rb") as file:  # noqa: PTH123
-                found: Mapping[str, Any] = json.loads(file.read())
+            with open(self._place(identity, "json"), "rb") as file:  # noqa: PTH123
+                found = json.loads(file.read())
         except (OSError, ValueError):
             return {}
-        return found
+        return found if isinstance(found, dict) else {}
 
     def named(self, name: str) -> RunSpec:
         """The run whose identity begins so, or whose file this is."""
@@ -175,9 +191,10 @@ class Store:
             shelf.curves.update(zip(sound, curves, strict=True))
 
     def _sound_file(self, run: RunSpec) -> bytes | None:
+        identity = run.identity
         try:
-            with open(self._place(run, "parquet"), "rb") as opened:  # noqa: PTH123
+            with open(self._place(identity, "parquet"), "rb") as opened:  # noqa: PTH123
                 file = opened.read()
         except OSError:
             return None
-        return file if is_sound(file, run.identity) else None
+        return file if is_sound(file, identity) else None

@@ -15,7 +15,8 @@ from tellback.errors import FieldError, SettingError, TellbackError, unknown_nam
 from tellback.lab.sequential import MIN_PAIRS
 from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.roles import AgentSpec, WorldSpec
-from tellback.specs import Data, Spec, spec_from_data
+from tellback.sources import Rooms, edited_since, is_own, rooms_of, source_of
+from tellback.specs import Data, Spec, all_parts, spec_from_data
 
 FORMAT = 2
 """The version of the result files: part of a run's identity."""
@@ -26,7 +27,8 @@ class RunSpec:
     """One agent in one world with one seed.
 
     Its identity is the hash of its whole configuration: world and agent with all their
-    settings and versions, rounds, seed, and the format of the result.
+    settings and versions, rounds, seed, and the format of the result; of specs of one's own,
+    their source too.
     """
 
     _DATA: ClassVar = ("format", "protocol", "world", "agent", "rounds", "seed")
@@ -71,17 +73,63 @@ class RunSpec:
                 )
         return run
 
-    @cached_property
+    @property
     def identity(self) -> str:
-        """A name that no other configuration has."""
-        try:
-            canonical = json.dumps(self.to_data(), sort_keys=True, separators=(",", ":"))
-        except TypeError as error:
-            raise SettingError(
-                f"{self.agent!r} in {self.world!r} has a setting that is no plain data ({error}): "
-                "a live object has no identity by which its results could be kept."
-            ) from error
-        return hashlib.sha256(canonical.encode()).hexdigest()[:40]
+        """A name that no other configuration has.
+
+        Of specs of one's own it is that of their source as it is now, edited or not since they
+        were imported.
+        """
+        sources = tuple(source_of(part) for part in self._own_classes)
+        if self._identified is None or self._identified[0] != sources:
+            object.__setattr__(self, "_identified", (sources, identity_of(self.to_data())))
+        assert self._identified is not None
+        return self._identified[1]
+
+    def rooms(self, hint: Rooms | None = None) -> Rooms:
+        """The rooms of tellback that the run depends on, as they are now."""
+        return rooms_of(self._classes, hint)
+
+    def edited(self, package: bool = True) -> list[str]:
+        """The files that the run depends on and that were edited after they were loaded here."""
+        return edited_since(self._own_classes, package)
+
+    def demand_unedited(self) -> None:
+        """Refuse to play here what was edited after it was loaded: that is another run."""
+        if edited := self.edited():
+            raise TellbackError(
+                f"{' and '.join(edited)} changed after being loaded: what would be played here is "
+                "not what the source says now. Start again."
+            )
+
+    @cached_property
+    def _classes(self) -> frozenset[type]:
+        """Of what the run consists."""
+        settled = self.agent.settled(self.world.facts)
+        return frozenset(type(one) for spec in (self.world, settled) for one in all_parts(spec))
+
+    @cached_property
+    def _own_classes(self) -> tuple[type, ...]:
+        return tuple(filter(is_own, sorted(self._classes, key=lambda one: one.__qualname__)))
+
+    _identified: ClassVar[tuple[tuple[str | None, ...], str] | None] = None
+
+    def __getstate__(self) -> Data:
+        # Another process works out for itself what follows from the configuration.
+        return {name: self.__dict__[name] for name in ("world", "agent", "rounds", "seed")}
+
+
+def identity_of(data: Data) -> str:
+    """The name of a configuration, given as plain data."""
+    try:
+        canonical = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    except TypeError as error:
+        agent, world = data["agent"]["kind"], data["world"]["kind"]
+        raise SettingError(
+            f"{agent} in {world} has a setting that is no plain data ({error}): "
+            "a live object has no identity by which its results could be kept."
+        ) from error
+    return hashlib.sha256(canonical.encode()).hexdigest()[:40]
 
 
 @dataclass(frozen=True)
@@ -225,6 +273,22 @@ class Study:
                 f"Study {self.name!r} begins with {len(self.reported)} reported seeds, which "
                 f"is more than at_most = {decide.at_most}.",
             )
+
+    def shared_truth(self) -> str:
+        """Why settings were not chosen on other truths than those reported, if they were not."""
+        seeded = [
+            part
+            for part in all_parts(self.world)
+            if isinstance(part, WorldSpec) and getattr(part, "seed", None) is not None
+        ]
+        if not seeded or all(len(grid) == 1 for grid in self.agents.values()):
+            return ""
+        seed = getattr(seeded[0], "seed", None)
+        return (
+            f"In study {self.name!r} settings are chosen in the truth that is reported: "
+            f"{seeded[0].kind} has a seed of its own ({seed}), so that all seeds of the study "
+            "share one truth. Leave it out to report on truths that no setting was chosen in."
+        )
 
     def tuning_seeds(self, name: str) -> tuple[int, ...]:
         """The seeds on which each setting of an agent is tried."""

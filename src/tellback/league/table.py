@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tellback.lab.compare import mean_regret
 from tellback.lab.report import Section
 from tellback.lab.results import Results
 from tellback.league.fields import RECOMMENDED
@@ -49,7 +48,7 @@ def bars_section(grounds: Sequence[Ground], found: Found) -> Section:
     for ground in grounds:
         results = found[f"{ground.name}: the bar"]
         saved = results.difference(RECOMMENDED, ground.rival)
-        reached = saved.less >= ground.bar and saved.low > 0
+        reached = saved.less >= ground.bar and saved.verdict == "less"
         rows.append(
             (
                 ground.name,
@@ -67,7 +66,7 @@ def bars_section(grounds: Sequence[Ground], found: Found) -> Section:
 def _cell(results: Results, name: str) -> str:
     if name not in results.study.agents:
         return ""
-    return str(mean_regret(results.final(results.tuned(name))))
+    return results.stated(name)
 
 
 def _seeds(seeds: Sequence[int]) -> str:

@@ -24,7 +24,7 @@ def draw_finals(figure: Any, results: Results) -> None:
         shown = values[:MOST_DOTS]
         spread = row + 0.3 * (np.arange(len(shown)) % 7 / 6 - 0.5)  # so that dots do not hide dots
         axis.plot(shown, spread, "o", color=colour, alpha=0.3, ms=3, mec="none")
-        found = mean_regret(values)
+        found = mean_regret(values, at_most=results.study.rounds)
         axis.plot([found.low, found.high], [row, row], color=colour, lw=4, solid_capstyle="butt")
         axis.plot(found.mean, row, "|", color="black", ms=13, mew=1.8)
         text = f"{found.mean:.3g} [{found.low:.3g}, {found.high:.3g}]"

@@ -7,6 +7,8 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
+import numpy as np
+
 from tellback.lab.bands import simultaneous_band
 from tellback.lab.charts.chart import Chart, legend_below, plain, wrapped
 from tellback.lab.charts.colours import colours
@@ -23,6 +25,7 @@ def draw_curves(axis: Any, results: Results) -> None:
     finals = []
     for name in results.study.agents:
         mean, low, high = simultaneous_band(results.curves(results.tuned(name)))
+        high = np.minimum(high, np.maximum(mean, results.t))  # a round costs 1 at most
         label = wrapped(f"{results.label(name)}: {mean[-1]:.3g}")
         dashes = "--" if name == "random" else "-"
         axis.plot(results.t, mean, dashes, color=colour_of[name], label=label, lw=1.6)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.lab.compare import Estimate, mean_regret
+from tellback.lab.compare import Estimate, mean_of
 from tellback.lab.diagnose.bonuses import too_wide
 from tellback.lab.diagnose.fit import NAN, Fit, fit
 from tellback.lab.diagnose.linear import unexplained
@@ -175,7 +175,7 @@ def blocked(values: Array) -> Estimate:
     blocks = min(BLOCKS, len(values) // SMALLEST_BLOCK)
     if blocks < FEWEST_BLOCKS:
         return UNKNOWN
-    return mean_regret(np.array([part.mean() for part in np.array_split(values, blocks)]))
+    return mean_of(np.array([part.mean() for part in np.array_split(values, blocks)]))
 
 
 def _compared(seen: Forecasts, total: int) -> dict[str, Estimate]:
@@ -208,7 +208,7 @@ def _slope(regrets: Array) -> Estimate:
         return UNKNOWN
     edges = np.linspace(total // 2, total, blocks + 1).astype(int)
     steps = np.diff(np.log(reached[edges - 1])) / np.diff(np.log(edges))
-    return mean_regret(steps)
+    return mean_of(steps)
 
 
 def _scaled(estimate: Estimate, by: float) -> Estimate:

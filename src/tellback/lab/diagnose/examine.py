@@ -38,7 +38,9 @@ def diagnose(run: RunSpec, progress: Callable[[int], object] | None = None) -> D
     >>> diagnose(RunSpec(world, Uniform(), rounds=200, seed=1)).cause
     'not learning'
     """
+    run.demand_unedited()
     read = replay(run, progress)
+    run.demand_unedited()
     evidence = measure(read)
     cause, verdict = decide(evidence)
     return Diagnosis(cause, verdict, findings(evidence), read)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tellback.errors import TellbackError, whole
-from tellback.lab.compute import Failure, Outcome, StoppedError, compute
+from tellback.lab.compute import Failure, Order, Outcome, StoppedError, compute, order
 from tellback.lab.engines.environment import SINGLE_THREAD, environment
 from tellback.lab.engines.interrupts import interrupts_blocked, interrupts_noted
 from tellback.lab.study import RunSpec
@@ -106,7 +106,7 @@ class _Crew:
             with interrupts_blocked():
                 while waiting and len(pending) < limit and not broken:
                     try:
-                        pending[self._pool.submit(compute_here, waiting[0])] = waiting[0]
+                        pending[self._pool.submit(compute_here, order(waiting[0]))] = waiting[0]
                         waiting.popleft()
                     except BrokenProcessPool:
                         broken = True
@@ -179,9 +179,9 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def compute_here(run: RunSpec) -> Outcome:
+def compute_here(ordered: Order) -> Outcome:
     """Compute a run in a worker, which tells how far it is and looks whether to stop."""
-    return compute(run, _tick)
+    return compute(ordered, _tick)
 
 
 def _tick(rounds: int) -> None:

@@ -6,17 +6,17 @@ import logging
 import os
 import secrets
 import socket
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from tellback.compiled import source_digest
 from tellback.errors import TellbackError, whole
 from tellback.extras import from_extra
-from tellback.lab.compute import Failure, Finished, Outcome, compute
+from tellback.lab.compute import Failure, Order, Outcome, compute, order
 from tellback.lab.engines.environment import SINGLE_THREAD, environment
 from tellback.lab.engines.interrupts import interrupts_noted
 from tellback.lab.study import RunSpec
@@ -63,7 +63,7 @@ class RayCluster:
                 limit = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 1)))
                 while waiting and len(pending) < limit:
                     run = waiting.popleft()
-                    pending[there.remote(run)] = run
+                    pending[there.remote(_by_value(order(run)))] = run
                 done, _ = ray.wait(list(pending), timeout=POLL_SECONDS)
                 for reference in done:
                     outcome = _outcome(ray, reference, pending.pop(reference))
@@ -77,14 +77,20 @@ def _outcome(ray: Any, reference: Any, run: RunSpec) -> Outcome:
         outcome: Outcome = ray.get(reference)
     except ray.exceptions.RayError as error:  # its workers died, more often than is retried
         return Failure(run, f"The run could not be computed on the cluster: {error}\n")
-    if isinstance(outcome, Finished) and outcome.about["source"] != source_digest():
-        raise TellbackError(
-            f"{outcome.about['host']} has another source of tellback ({outcome.about['tellback']}, "
-            f"{outcome.about['source']}) than this machine ({source_digest()}): its results would "
-            "not be those of this version."
-        )
     # Equal to the run that was asked for, but another object.
-    return Finished(run, outcome.curve, outcome.about) if isinstance(outcome, Finished) else outcome
+    return replace(outcome, run=run)
+
+
+def _by_value(ordered: Order) -> Order:
+    """Refuse what was edited: the program's own classes go as they are here, not as files."""
+    mine = [name for name in ordered.run.edited(package=False) if name == _program()]
+    if mine:
+        raise TellbackError(f"{mine[0]} has changed since it was started. Start it again.")
+    return ordered
+
+
+def _program() -> str | None:
+    return getattr(sys.modules["__main__"], "__file__", None)
 
 
 def _knock(address: str) -> None:

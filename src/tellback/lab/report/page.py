@@ -19,6 +19,7 @@ from tellback.lab.report.tables import (
     finals_table,
     pairs_table,
     provenance_table,
+    warnings,
 )
 from tellback.lab.results import Results
 
@@ -130,6 +131,7 @@ def _study(drawn: Drawn, number: int) -> Markup:
             element("h2", results.study.name, id=_anchor(number)),
             element("p", describe(results), ".", class_="soft"),
             element("p", ONE_LOOK, class_="soft") if results.study.decide else "",
+            warnings(results),
             finals_table(results),
             pairs_table(results.pairs()),
             *_figures(drawn, number),

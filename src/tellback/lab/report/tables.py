@@ -23,6 +23,7 @@ def results_html(results: Results) -> Markup:
     return joined(
         [
             element("p", element("b", results.study.name), f": {describe(results)}"),
+            warnings(results),
             finals_table(results),
             pairs_table(results.pairs()),
         ]
@@ -41,6 +42,11 @@ def describe(results: Results) -> str:
         f"{study.rounds:,} rounds in {study.world.brief()}, reported on seeds "
         f"{spans(study.reported)} (n = {len(study.reported)}), {tuned}"
     )
+
+
+def warnings(results: Results) -> Markup:
+    """What a reader should know before anything else."""
+    return joined(element("p", text, class_="warning") for text in results.warnings())
 
 
 def finals_table(results: Results) -> Markup:
@@ -63,7 +69,7 @@ def pairs_table(pairs: Sequence[Pair]) -> Markup:
 
 def provenance_table(results: Results) -> Markup:
     """When, where and with what the runs were computed."""
-    abouts = [about for about in results.abouts() if about]
+    found = results.provenance
     grids = [
         [name, joined(element("div", agent.label()) for agent in grid)]
         for name, grid in results.study.agents.items()
@@ -76,12 +82,12 @@ def provenance_table(results: Results) -> Markup:
         *_options(results.study),
         *grids,
         ["runs", f"{len(results.runs()):,}"],
-        ["time", f"{sum(about.get('seconds', 0.0) for about in abouts):,.0f} s of one processor"],
+        ["time", f"{found.seconds:,.0f} s of one processor"],
+        ["source of tellback", str(found.sources)],
     ]
-    for what in ("cpu", "machine", "host", "python", "tellback", "numpy", "numba", "torch"):
-        found = Counter(str(about[what]) for about in abouts if what in about)
-        if found:
-            rows.append([what, ", ".join(_counted(found, value) for value in sorted(found))])
+    for what, counted in found.made_with.items():
+        if counted:
+            rows.append([what, ", ".join(_counted(counted, value) for value in sorted(counted))])
     return table(["", "what was run"], rows)
 
 

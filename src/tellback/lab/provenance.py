@@ -1,0 +1,111 @@
+"""By which source of tellback the runs of a study were computed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tellback.lab.compute import changed_rooms
+from tellback.lab.store import Store
+from tellback.lab.study import RunSpec
+
+UNKNOWN = "unknown"
+
+
+def of_another_source(runs: Iterable[RunSpec], store: Store) -> dict[RunSpec, list[str]]:
+    """The runs that are kept of another source than this one, with the rooms that differ."""
+    found = {run: differing(run, store.about(run)) for run in runs}
+    return {run: rooms for run, rooms in found.items() if rooms}
+
+
+def differing(run: RunSpec, about: Mapping[str, Any]) -> list[str]:
+    """The rooms of tellback, of those that a run depends on, that were others then."""
+    now = run.rooms().digests
+    before = about.get("rooms")
+    return [] if before == now else changed_rooms(before, now)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """The sources of tellback by which some runs were computed.
+
+    Attributes
+    ----------
+    runs : Counter of str
+        How many runs each source has computed.
+    mixed : bool
+        Whether they differ in what a run depends on: then the runs are no fair comparison.
+    others : int
+        How many runs depend on something that is another now.
+    """
+
+    runs: Counter[str]
+    mixed: bool
+    others: int
+
+    def __str__(self) -> str:
+        counted = (f"{name} ({count:,} runs)" for name, count in sorted(self.runs.items()))
+        return ", ".join(counted)
+
+    @property
+    def warning(self) -> str:
+        """What a reader should know, if anything."""
+        if self.mixed:
+            return (
+                f"Warning: these runs were computed by {len(self.runs)} sources of tellback that "
+                f"differ in what the runs depend on: {self}. Run the study again to have them "
+                "all of one."
+            )
+        if self.others:
+            return (
+                f"{self.others:,} runs depend on a part of tellback that has changed since they "
+                f"were computed, by source {self}."
+            )
+        return ""
+
+
+MADE_WITH = ("cpu", "machine", "host", "python", "tellback", "numpy", "numba", "torch")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """When, where and with what runs were computed, as their sidecars tell.
+
+    Attributes
+    ----------
+    seconds : float
+        The time that they took.
+    made_with : mapping of str to Counter
+        How many runs were computed on each machine, with each version of a library, ...
+    source : list of str
+        For each run, the source of tellback that computed it.
+    sources : Sources
+        All of them.
+    """
+
+    seconds: float
+    made_with: Mapping[str, Counter[str]]
+    source: Sequence[str]
+    sources: Sources
+
+
+def provenance_of(runs: Mapping[str, RunSpec], store: Store) -> Provenance:
+    """Where runs come from, given by their identity."""
+    seconds, source, others = 0.0, [], []
+    made_with: dict[str, Counter[str]] = {what: Counter() for what in MADE_WITH}
+    for identity, run in runs.items():
+        about = store.about(identity)
+        seconds += float(about.get("seconds", 0.0))
+        source.append(str(about.get("source", UNKNOWN)))
+        if differing(run, about):
+            others.append(source[-1])
+        for what, counted in made_with.items():
+            if what in about:
+                counted[str(about[what])] += 1
+    # Runs that are as they would be now are all of one source, whichever computed them.
+    kinds = len(set(others)) + (len(others) < len(source))
+    named = Counter(source)
+    sources = Sources(named, len(named) > 1 and kinds > 1, len(others))
+    return Provenance(seconds, made_with, source, sources)
