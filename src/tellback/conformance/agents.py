@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tellback.conformance.report import Check
-from tellback.conformance.simulated import same_values, sample_tasks, simulated
+from tellback.conformance.simulated import sample_tasks, simulated, values_in
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError
 from tellback.protocol import play
@@ -186,11 +186,12 @@ class _AgentTrial:
         """What it did to a context that can be changed; '' if nothing."""
         original = self._task(t)
         task = original._replace(context=copy.deepcopy(original.context))
+        before = values_in(task.context)
         choice = self.agent.respond(task, self._choices.at(t))
         told = self._teacher.describe(original.context, choice.response, self._descriptions.at(t))
         if told is not None:
             self.agent.learn(task, choice, told)
-        if same_values(task.context, original.context):
+        if values_in(task.context) == before:
             return ""
         return (
             f"it changed the context of task {t}. In a run contexts are read-only: "

@@ -35,19 +35,14 @@ class _Silence:
         return None
 
 
-def same_values(one: Any, other: Any) -> bool:
-    """Whether two contexts hold the same, array by array."""
-    return _flat(one) == _flat(other)
-
-
-def _flat(thing: Any) -> Any:
-    """Nested tuples of what a thing holds, in which arrays are their bytes."""
+def values_in(thing: Any) -> Any:
+    """What a context holds now, in nested tuples: equal later if nothing was written into it."""
     if isinstance(thing, np.ndarray) and not thing.dtype.hasobject:
         return thing.shape, str(thing.dtype), thing.tobytes()
     if isinstance(thing, dict):
-        return tuple((name, _flat(value)) for name, value in thing.items())
+        return tuple((name, values_in(value)) for name, value in thing.items())
     if isinstance(thing, list | tuple | np.ndarray):
-        return tuple(map(_flat, thing))
+        return tuple(map(values_in, thing))
     if hasattr(thing, "__dict__") and not isinstance(thing, type):
-        return type(thing).__name__, _flat(vars(thing))
+        return type(thing).__name__, values_in(vars(thing))
     return thing
