@@ -3,7 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: paper league test slow lint docs bench browser clean
+# How to use a target: make teach, or make teach ARGS='--port 9000'
+.PHONY: teach paper league test slow lint docs bench browser clean
+
+teach: .venv/classroom  ## teach an agent in your browser
+	$(BIN)/tellback teach $(ARGS)
 
 paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it was stopped
 	$(BIN)/tellback paper
@@ -51,6 +55,10 @@ clean:
 
 .venv/core: .venv/python pyproject.toml constraints.txt
 	$(PIP) -e .
+	@touch $@
+
+.venv/classroom: .venv/core
+	$(PIP) -e '.[classroom]'
 	@touch $@
 
 .venv/vision: .venv/core

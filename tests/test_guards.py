@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -244,6 +245,27 @@ def test_compiled_code_is_kept_apart_for_every_version_of_the_source(tmp_path: P
     entries = copy / "models" / "entries.py"
     entries.write_text(entries.read_text() + "\n# changed\n")
     assert folder() != first
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_compiled_code_is_kept_in_the_folder_that_numba_is_told_or_nowhere(
+    tmp_path: Path, writable: bool
+) -> None:
+    folder = tmp_path / "kernels" if writable else Path("/proc/no/such/folder")
+    one_kernel = (
+        "import numpy as np; from tellback.models.keywords import _products; "
+        "print(_products(np.ones((1, 2)), np.ones((1, 2))).item())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", one_kernel],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "2.0\n"
+    assert ("every process compiles again" in done.stderr) != writable
+    assert folder.exists() == writable
 
 
 def test_a_simulation_of_parts_is_played() -> None:
