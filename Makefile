@@ -62,9 +62,9 @@ clean:
 	@touch $@
 
 .venv/vision: .venv/core
-	$(PIP) -e '.[vision]'
+	$(PIP) -e '.[lab,vision]'
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[torch,vision,ray,pandas,language,classroom,postgres,test,docs]'
+	$(PIP) -e '.[lab,torch,vision,ray,pandas,language,classroom,postgres,test,docs]'
 	@touch $@

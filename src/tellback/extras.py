@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
@@ -15,10 +17,14 @@ def from_extra(extra: str, module: str, what: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError as error:
-        raise TellbackError(
-            f"{what} needs {module}: install tellback with its {extra} extra, "
-            f"{install_command(extra)}."
-        ) from error
+        raise _lacking(extra, module, what) from error
+
+
+def demand_extra(extra: str, modules: Iterable[str], what: str) -> None:
+    """Refuse to go on without the libraries of an extra; they are not imported."""
+    for module in modules:
+        if find_spec(module) is None:
+            raise _lacking(extra, module, what)
 
 
 def install_command(extra: str) -> str:
@@ -34,3 +40,9 @@ def install_command(extra: str) -> str:
     source = unquote(address.path) if address.scheme == "file" else "tellback"
     editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
     return f"pip install {editable}'{source}[{extra}]'"
+
+
+def _lacking(extra: str, module: str, what: str) -> TellbackError:
+    return TellbackError(
+        f"{what} needs {module}: install tellback with its {extra} extra, {install_command(extra)}."
+    )
