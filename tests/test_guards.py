@@ -272,3 +272,9 @@ def test_a_simulation_of_parts_is_played() -> None:
     parts = SMALL.begin(np.random.default_rng(0))
     run = play(Simulation(parts.world, parts.teacher, None), Uniform(), 5)
     assert np.isnan(run.regret).all()
+
+
+def test_the_rooms_that_users_need_are_reached_from_the_package() -> None:
+    ask = "import tellback; print(tellback.agents.LORIL.kind, tellback.worlds.Synthetic.kind)"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout == "loril synthetic\n"
