@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
@@ -43,15 +43,39 @@ def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+def _works(python: str) -> bool:
+    found = shutil.which(python)  # pyenv's shims are there for versions that are not
+    return found is not None and run(found, "--version", cwd=ROOT).returncode == 0
+
+
+OTHER_PYTHONS = [f"python3.{minor}" for minor in (11, 12, 13) if minor != sys.version_info.minor]
+PYTHONS = [
+    sys.executable,
+    *(
+        pytest.param(
+            python,
+            marks=[
+                pytest.mark.slow,
+                pytest.mark.skipif(not _works(python), reason=f"{python} is not installed"),
+            ],
+        )
+        for python in OTHER_PYTHONS
+    ),
+]
+
+
+@pytest.fixture(scope="module", params=PYTHONS, ids=lambda python: Path(python).name)
+def installed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
     """The programs of the environment, and the wheel."""
     folder = tmp_path_factory.mktemp("wheel")
     pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
     built = run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
     assert built.returncode == 0, built.stderr
     (wheel,) = folder.glob("*.whl")
-    venv.create(folder / "env", with_pip=True)
+    made = run(request.param, "-m", "venv", folder / "env", cwd=folder)
+    assert made.returncode == 0, made.stderr
     programs = folder / "env" / "bin"
     constraints = ROOT / "constraints.txt"
     done = run(programs / "python", *pip[1:], "install", "-c", constraints, wheel, cwd=folder)
