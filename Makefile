@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: paper league test fuzz slow lint docs bench browser clean
+.PHONY: teach paper league test fuzz slow lint docs bench browser clean
+
+teach: .venv/classroom  ## teach an agent in your browser; make teach ARGS='--port 9000'
+	$(BIN)/tellback teach $(ARGS)
 
 paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it was stopped
 	$(BIN)/tellback paper
@@ -56,10 +59,14 @@ clean:
 	$(PIP) -e .
 	@touch $@
 
+.venv/classroom: .venv/core
+	$(PIP) -e '.[classroom]'
+	@touch $@
+
 .venv/vision: .venv/core
-	$(PIP) -e '.[vision]'
+	$(PIP) -e '.[lab,vision]'
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[torch,vision,ray,pandas,language,classroom,postgres,test,docs]'
+	$(PIP) -e '.[lab,torch,vision,ray,pandas,language,classroom,postgres,test,docs]'
 	@touch $@

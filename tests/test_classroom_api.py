@@ -52,6 +52,7 @@ from tellback.classroom.web.app import create_app
 from tellback.classroom.web.classroom import Classroom
 from tellback.cli import app as commands
 from tellback.errors import TellbackError
+from tellback.extras import install_command
 from tellback.matching import Same
 from tellback.off_policy import Log
 from tellback.responses import Listed
@@ -960,7 +961,7 @@ def test_the_core_imports_the_client_without_httpx() -> None:
         "except Exception as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "tellback[classroom]" in done.stdout
+    assert install_command("classroom") in done.stdout
 
 
 def test_the_robot_of_the_example_learns_to_go_where_it_is_told(

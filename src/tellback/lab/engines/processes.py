@@ -16,7 +16,7 @@ from typing import Any
 
 from tellback.errors import TellbackError, whole
 from tellback.lab.compute import Failure, Order, Outcome, StoppedError, compute, order
-from tellback.lab.engines.environment import SINGLE_THREAD, environment
+from tellback.lab.engines.environment import SINGLE_THREAD, environment, usable_cores
 from tellback.lab.engines.interrupts import interrupts_blocked, interrupts_noted
 from tellback.lab.study import RunSpec
 
@@ -42,7 +42,7 @@ class Processes:
     Parameters
     ----------
     workers : int, optional
-        How many; by default one for each core.
+        How many; by default one for each core that this process may use.
     """
 
     workers: int | None = None
@@ -55,7 +55,7 @@ class Processes:
         self, runs: Sequence[RunSpec], played: Callable[[int], object]
     ) -> Iterator[Outcome]:
         """What came of each run, as they end."""
-        workers = min(len(runs), self.workers or os.cpu_count() or 1)
+        workers = min(len(runs), self.workers or usable_cores())
         left: Iterable[RunSpec] = runs
         with interrupts_noted() as heed, environment(SINGLE_THREAD):
             while left:
