@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,22 +52,26 @@ def every(
         return
     from_extra("vision", "torch", "The second experiment")  # rather now than in ten minutes
     places = results, workers, on, scale
-    claims = [*_synthetic(*places), *_images(*places, full), *_theory(*places)]
+    claims = [*_synthetic(*places, full), *_images(*places, full), *_theory(*places)]
     print_section(claims_section(claims))
 
 
 @app.command()
 def synthetic(
-    results: ResultsFolder = RESULTS, workers: Workers = None, on: On = "here", scale: Scale = 1.0
+    results: ResultsFolder = RESULTS,
+    workers: Workers = None,
+    on: On = "here",
+    scale: Scale = 1.0,
+    full: Full = False,
 ) -> None:
     """The first experiment: LORIL against greedy, epsilon-greedy and random.
 
-    Both tie rules, both readings of the sizes, the paper's grids. Ctrl-C keeps what is
-    finished; a second call goes on from there.
+    Both tie rules, both readings of the sizes, the paper's grids; then the same fitted by the
+    paper's optimiser, Adam. Ctrl-C keeps what is finished; a second call goes on from there.
     """
     from tellback.paper.claims import claims_section
 
-    print_section(claims_section(_synthetic(results, workers, on, scale)))
+    print_section(claims_section(_synthetic(results, workers, on, scale, full)))
 
 
 @app.command()
@@ -103,11 +109,20 @@ def theory(
     print_section(claims_section(_theory(results, workers, on, scale)))
 
 
-def _synthetic(results: Path, workers: int | None, on: str, scale: float) -> list[Claim]:
+def _synthetic(
+    results: Path, workers: int | None, on: str, scale: float, full: bool
+) -> list[Claim]:
+    from tellback.paper import optimiser
     from tellback.paper import synthetic as experiment
 
-    folder = _folder(results, "synthetic", scale)
-    return _reported(experiment.plan(scale), experiment.CLAIMED, results, folder, on, workers)[0]
+    folders = [_folder(results, name, scale) for name in ("synthetic", "adam")]
+    by_em = partial(_each, claimed=experiment.CLAIMED)
+    plans = (experiment.plan(scale), by_em), (optimiser.plan(scale, full), optimiser.claims)
+    return [
+        claim
+        for (plan, judge), folder in zip(plans, folders, strict=True)
+        for claim in _reported(plan, judge, results, folder, on, workers)[0]
+    ]
 
 
 def _images(results: Path, workers: int | None, on: str, scale: float, full: bool) -> list[Claim]:
@@ -116,7 +131,8 @@ def _images(results: Path, workers: int | None, on: str, scale: float, full: boo
 
     folder = _folder(results, "images", scale)
     plan = experiment.plan(scale, full)
-    claims, found = _reported(plan, experiment.CLAIMED, results, folder, on, workers)
+    judge = partial(_each, claimed=experiment.CLAIMED)
+    claims, found = _reported(plan, judge, results, folder, on, workers)
     worlds = list(experiment.worlds(scale, full).values())
     print_written(sheets.draw(found[0], worlds, folder))
     return claims
@@ -151,18 +167,30 @@ def _folder(results: Path, name: str, scale: float) -> Path:
     return results / name
 
 
+def _each(found: list[Any], claimed: Any) -> list[Claim]:
+    """The claim held against every study that has LORIL in it."""
+    from tellback.paper.claims import claim
+
+    return [claim(one, claimed) for one in found if "LORIL" in one.study.agents]
+
+
 def _reported(
-    plan: Any, claimed: Any, results: Path, folder: Path, on: str, workers: int | None
+    plan: Any,
+    judge: Callable[[list[Any]], list[Claim]],
+    results: Path,
+    folder: Path,
+    on: str,
+    workers: int | None,
 ) -> tuple[list[Claim], list[Any]]:
-    """Run a plan, hold the claim against every study that has LORIL in it, write the report."""
+    """Run a plan, hold claims against its studies, write the report."""
     from tellback.lab import Store
     from tellback.lab.report import write_report
-    from tellback.paper.claims import claim, claims_section
+    from tellback.paper.claims import claims_section
 
     found, complete = conducted(plan.studies, Store(results / "runs"), on, workers)
     if not complete:  # what the paper claims is of all of it
         raise typer.Exit(1)
     print_results(found)
-    claims = [claim(one, claimed) for one in found if "LORIL" in one.study.agents]
+    claims = judge(found)
     print_written(write_report(plan.title, found, folder, [claims_section(claims)]))
     return claims, found
