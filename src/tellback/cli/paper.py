@@ -13,8 +13,8 @@ from tellback.cli.options import RESULTS, Full, On, ResultsFolder, Reuse, Scale,
 from tellback.cli.show import (
     conducted,
     console,
+    print_claims,
     print_results,
-    print_section,
     print_written,
     progress,
 )
@@ -57,7 +57,6 @@ def every(
     """
     from tellback.errors import SettingError
     from tellback.extras import from_extra
-    from tellback.paper.claims import claims_section
 
     options = Options(results, workers, on, scale, full, reuse)
     if context.invoked_subcommand is not None:
@@ -66,7 +65,7 @@ def every(
         return
     from_extra("vision", "torch", "The second experiment")  # rather now than in ten minutes
     claims = [*_synthetic(options), *_images(options), *_theory(options)]
-    print_section(claims_section(claims))
+    _print_claims(claims, options)
 
 
 @app.command()
@@ -83,10 +82,8 @@ def synthetic(
     Both tie rules, both readings of the sizes, the paper's grids; then the same fitted by the
     paper's optimiser, Adam. Ctrl-C keeps what is finished; a second call goes on from there.
     """
-    from tellback.paper.claims import claims_section
-
     options = Options(results, workers, on, scale, full, reuse)
-    print_section(claims_section(_synthetic(options)))
+    _print_claims(_synthetic(options), options)
 
 
 @app.command()
@@ -104,10 +101,8 @@ def images(
     with a GRU that learns from descriptions, on the paper's grids. Needs the vision extra.
     Ctrl-C keeps what is finished; a second call goes on from there.
     """
-    from tellback.paper.claims import claims_section
-
     options = Options(results, workers, on, scale, full, reuse)
-    print_section(claims_section(_images(options)))
+    _print_claims(_images(options), options)
 
 
 @app.command()
@@ -125,10 +120,8 @@ def theory(
     would teach instead of descriptions. Ctrl-C keeps the studies' runs that are finished; the
     simulations after them take a minute or two and are done anew.
     """
-    from tellback.paper.claims import claims_section
-
     options = Options(results, workers, on, scale, reuse=reuse)
-    print_section(claims_section(_theory(options)))
+    _print_claims(_theory(options), options)
 
 
 def _synthetic(options: Options) -> list[Claim]:
@@ -169,6 +162,29 @@ def _theory(options: Options) -> list[Claim]:
     print_results(shown)
     print_written(write_report(plan.TITLE, shown, folder, [section], findings.pictures, ()))
     return list(findings.claims)
+
+
+def _print_claims(claims: list[Claim], options: Options) -> None:
+    """The claims in short, and a page with their notes and the way to every report there is."""
+    from tellback.files import written_whole
+    from tellback.lab.report import Section
+    from tellback.lab.report.markup import element
+    from tellback.lab.report.page import page
+    from tellback.paper.claims import claims_section
+
+    print_claims(claims)
+    reports = sorted(options.results.glob("*/report.html"))
+    links = [
+        (report.parent.name, element("a", report, href=f"{report.parent.name}/report.html"))
+        for report in reports
+    ]
+    sections = [claims_section(claims), Section("The reports", ("experiment", "page"), links)]
+    path = options.results / "report.html"
+    with written_whole(path) as temporary:
+        temporary.write_text(page("The paper's claims", [], sections), encoding="utf-8")
+    console().print(
+        f"\nEvery claim with its notes, and all reports: [bold]{path}[/]", soft_wrap=True
+    )
 
 
 def _folder(options: Options, name: str) -> Path:
