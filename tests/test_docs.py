@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -19,7 +20,12 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 def python(*words: str, cwd: Path) -> str:
     """Run Python, which must succeed; returns what it said on standard error."""
     result = subprocess.run(
-        [sys.executable, *words], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, *words],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
     return result.stderr

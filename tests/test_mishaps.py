@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from sqlalchemy import delete, insert, update
 
 from tellback.classroom.learning import duties
@@ -96,19 +98,16 @@ def test_the_duties_go_on_after_an_error_that_nobody_foresaw(
     room: Classroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(duties, "LOOK_SECONDS", 0.01)
-    turns = []
+    turns = threading.Semaphore(0)
 
     def fails() -> None:
-        turns.append(1)
+        turns.release()
         raise ZeroDivisionError
 
     going = Duties(room.database, room.learner, also=(fails,))
     going.start()
-    end = time.monotonic() + 10
-    while len(turns) < 3 and time.monotonic() < end:
-        time.sleep(0.01)
+    assert all(turns.acquire(timeout=PATIENCE) for _ in range(3))
     going.stop()
-    assert len(turns) >= 3
 
 
 def test_names_of_lessons_that_do_not_exist_leave_nothing_behind(room: Classroom) -> None:

@@ -16,6 +16,7 @@ import matplotlib.image
 import numpy as np
 import polars
 import pytest
+from patience import PATIENCE
 
 from tellback import cli
 from tellback.agents import Greedy
@@ -30,7 +31,6 @@ TELLBACK = str(Path(sys.executable).with_name("tellback"))
 SCALE = 0.02
 WORDS = [TELLBACK, "paper", "images", "--scale", str(SCALE)]
 SHEETS = ("objects", "reconstructions", "storyboard", "speech")
-PATIENCE = 400  # seconds; compiling comes first where the source is new
 
 
 class Place(NamedTuple):
@@ -80,7 +80,7 @@ class Place(NamedTuple):
                 time.sleep(0.02)
         finally:
             os.killpg(process.pid, signal.SIGKILL)
-            process.communicate(timeout=60)
+            process.communicate(timeout=PATIENCE)
         assert process.returncode == -signal.SIGKILL
 
     def encoders(self) -> list[Path]:
