@@ -17,7 +17,7 @@ test: lint browser  ## linters, types, layers, documentation and all tests
 fuzz: .venv/test  ## the random search for examples that break a promise; other ones each time
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m hypothesis --hypothesis-profile fuzz
 
-slow: .venv/test browser  ## the tests that would take the others beyond ten minutes
+slow: .venv/test browser  ## before a release: longer runs of what make test tries shortly
 	$(BIN)/python -m pytest -m slow
 
 lint: .venv/test  ## style, types and the layers of the architecture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from patience import PATIENCE
+from ports import held_port
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -46,8 +47,9 @@ def test_there_is_code_to_run() -> None:
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     script = tmp_path / "page.py"
-    script.write_text(python_of(page))
-    python("-W", "error", str(script), cwd=tmp_path)
+    with held_port() as port:  # the one of the page may be somebody else's here
+        script.write_text(python_of(page).replace("8791", str(port)))
+        python("-W", "error", str(script), cwd=tmp_path)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
