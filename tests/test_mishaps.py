@@ -131,7 +131,7 @@ def test_answers_to_old_keys_are_forgotten(room: Classroom) -> None:
 def test_whoever_holds_a_second_description_gets_that_one_again(room: Classroom) -> None:
     lesson = a_lesson(room, 2, second_share=1.0)
     told(room, lesson, 2)
-    until = time.time() + 60
+    until = time.time() + PATIENCE
     with room.database.write() as connection:
         first = claim_round(connection, lesson, "ben", until)
     told(room, lesson, 1)
@@ -148,7 +148,7 @@ def test_who_may_describe_a_response_too_is_not_told_what_the_first_said(room: C
     with room.database.read() as connection:
         assert round_to_check(connection, lesson, "ben") is None
     with room.database.write() as connection:
-        claim_round(connection, lesson, "ben", time.time() + 60)
+        claim_round(connection, lesson, "ben", time.time() + PATIENCE)
     told(room, lesson, 1, "ben")
     with room.database.read() as connection:
         assert round_to_check(connection, lesson, "cat") == (1, "went 1")
