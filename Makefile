@@ -15,12 +15,12 @@ league: .venv/vision  ## every agent in every world; shares its runs with paper
 	$(BIN)/tellback league
 
 test: lint browser  ## linters, types, layers, documentation and all tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not slow'
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m 'not slow'
 
 fuzz: .venv/test  ## the random search for examples that break a promise; other ones each time
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m hypothesis --hypothesis-profile fuzz
 
-slow: .venv/test browser  ## the tests that would take the others beyond ten minutes
+slow: .venv/test browser  ## before a release: longer runs of what make test tries shortly
 	$(BIN)/python -m pytest -m slow
 
 lint: .venv/test  ## style, types and the layers of the architecture

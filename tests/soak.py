@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from patience import PATIENCE
 from soak_clients import (
     DIM,
     INSTRUCTIONS,
@@ -38,7 +38,6 @@ from tellback.models import Keywords, Ridge
 
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
 TEACHERS, PROGRAMS = 8, 2
-STARTS_WITHIN = 60.0
 
 DEFINITIONS = {
     SENTENCES: Definition(dim=DIM, agent=Greedy(model=Keywords(waves=0)), second_share=0.1),
@@ -62,8 +61,6 @@ class Plan:
         Seconds for which a response stays with a teacher.
     seed : int
         Of what clients do and when servers die.
-    patience : float
-        Seconds after which it has failed.
     """
 
     rounds: int
@@ -71,19 +68,24 @@ class Plan:
     workers: int = 1
     lease: float = 2.0
     seed: int = 0
-    patience: float = 120.0
 
 
 class Service:
     """``tellback serve`` in processes of its own, which can be killed all at once."""
 
-    def __init__(self, url: str, plan: Plan, log: Path) -> None:
-        self.place = f"http://127.0.0.1:{_free_port()}"
+    def __init__(self, url: str, port: int, plan: Plan, log: Path) -> None:
+        self.place = f"http://127.0.0.1:{port}"
         self._log = log
         self._command = [TELLBACK, "serve", "--database", url, "--requests", "0"]
-        self._command += ["--port", self.place.rpartition(":")[2], "--lease", str(plan.lease)]
+        self._command += ["--port", str(port), "--lease", str(plan.lease)]
         self._command += ["--workers", str(plan.workers)]
         self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Service:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
 
     def start(self) -> None:
         """Start, and wait until it answers."""
@@ -95,7 +97,7 @@ class Service:
                 stderr=log,
                 start_new_session=True,  # a group of its own, to be killed together
             )
-        until = time.monotonic() + STARTS_WITHIN
+        until = time.monotonic() + PATIENCE
         while not self._answers():
             assert self._process.poll() is None, self._log.read_text()[-2000:]
             assert time.monotonic() < until, "the classroom did not start"
@@ -170,7 +172,7 @@ def soak(
         client.start()
     try:
         _kill_often(service, plan, clients, crash_database)
-        until = time.monotonic() + plan.patience
+        until = time.monotonic() + PATIENCE * plan.kills
         for client in programs:
             client.join(until - time.monotonic())
         finished.set()
@@ -207,12 +209,3 @@ def _kill_often(
         if crash_database and not i % 2:
             crash_database()
         service.start()
-
-
-def _free_port() -> int:
-    """A port for a long time: not among those that the system gives to connections in between."""
-    while True:
-        port = random.SystemRandom().randrange(20_000, 32_000)
-        with socket.socket() as trial, suppress(OSError):
-            trial.bind(("127.0.0.1", port))
-            return port

@@ -307,7 +307,8 @@ class Teacher(Client):
         path = f"{held.lesson}/rounds/{held.round}/outcome"
         reply = self.send("PUT", path, {"outcome": outcome})
         if reply.status == 200 or reply.unsure:
-            happened = reply.status == 200 and reply.body["status"] == outcome
+            # Of a response that somebody else has described, they decline only to do so too.
+            happened = reply.status == 200 and reply.body["status"] in (outcome, "described")
             self._remember(outcome, held, reply, happened)
 
     def _skip_and_undo(self, held: Held) -> None:

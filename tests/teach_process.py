@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,15 +12,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
+from patience import PATIENCE
 
 BIN = Path(sys.executable).parent
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 @contextmanager
@@ -45,8 +38,8 @@ def running(home: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
 @contextmanager
 def answering(url: str, process: subprocess.Popen[str]) -> Iterator[httpx.Client]:
     """A client, once the service answers."""
-    with httpx.Client(base_url=url, timeout=60) as client:
-        deadline = time.monotonic() + 120
+    with httpx.Client(base_url=url, timeout=PATIENCE) as client:
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 client.get("/api/v1/lessons")
@@ -60,5 +53,5 @@ def answering(url: str, process: subprocess.Popen[str]) -> Iterator[httpx.Client
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=PATIENCE)
     return process.returncode, err

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from tellback import cli
 
@@ -15,7 +16,7 @@ TELLBACK = str(Path(sys.executable).with_name("tellback"))
 
 def tellback(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [TELLBACK, *words], capture_output=True, text=True, cwd=cwd, timeout=300, check=False
+        [TELLBACK, *words], capture_output=True, text=True, cwd=cwd, timeout=PATIENCE, check=False
     )
 
 
@@ -27,7 +28,7 @@ def test_help_imports_nothing_heavy() -> None:
         "heavy = {'numpy', 'numba', 'polars', 'matplotlib', 'scipy', 'torch'} & set(sys.modules); "
         "assert not heavy, heavy"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("words", [(), ("run",), ("list",), ("paper",), ("paper", "synthetic")])

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
+from ports import held_port
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -19,7 +21,12 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 def python(*words: str, cwd: Path) -> str:
     """Run Python, which must succeed; returns what it said on standard error."""
     result = subprocess.run(
-        [sys.executable, *words], cwd=cwd, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, *words],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert result.returncode == 0, result.stderr
     return result.stderr
@@ -40,8 +47,9 @@ def test_there_is_code_to_run() -> None:
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     script = tmp_path / "page.py"
-    script.write_text(python_of(page))
-    python("-W", "error", str(script), cwd=tmp_path)
+    with held_port() as port:  # the one of the page may be somebody else's here
+        script.write_text(python_of(page).replace("8791", str(port)))
+        python("-W", "error", str(script), cwd=tmp_path)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)

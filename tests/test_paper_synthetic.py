@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars
 import pytest
+from patience import PATIENCE
 
 from tellback.paper import synthetic
 
@@ -29,8 +30,8 @@ def start(folder: Path) -> subprocess.Popen[str]:
     )
 
 
-def wait_for_results(folder: Path, count: int, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
+def wait_for_results(folder: Path, count: int) -> None:
+    deadline = time.monotonic() + PATIENCE
     while len(list(folder.rglob("*.parquet"))) < count:
         assert time.monotonic() < deadline, "no results appeared"
         time.sleep(0.05)
@@ -40,7 +41,7 @@ def wait_for_results(folder: Path, count: int, seconds: float = 120) -> None:
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     folder = tmp_path_factory.mktemp("undisturbed")
     process = start(folder)
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     return folder, out, err
 
@@ -85,14 +86,14 @@ def test_a_second_start_goes_on_from_where_the_first_was_stopped(
     process = start(tmp_path)
     wait_for_results(tmp_path, 3)
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "kept" in err
     assert "Traceback" not in err
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs").rglob("*.parquet")}
     assert len(kept) >= 3
     again = start(tmp_path)
-    _, err = again.communicate(timeout=300)
+    _, err = again.communicate(timeout=PATIENCE)
     assert again.returncode == 0, err
     # Hidden files are the leftovers of writes that were killed; nothing else may remain.
     finished = {k: v for k, v in results_of(tmp_path).items() if not Path(k).name.startswith(".")}
@@ -105,8 +106,8 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     process = start(tmp_path)
     wait_for_results(tmp_path, 1)
     process.kill()
-    process.communicate(timeout=60)  # returns when nobody holds its output any more
-    deadline = time.monotonic() + 30
+    process.communicate(timeout=PATIENCE)  # returns when nobody holds its output any more
+    deadline = time.monotonic() + PATIENCE
     while running_in(process.pid):
         assert time.monotonic() < deadline, "workers outlived their parent"
         time.sleep(0.2)

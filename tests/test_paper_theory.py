@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from tellback import play, theory
 from tellback.agents import LORIL
@@ -40,7 +41,7 @@ def run(folder: Path) -> subprocess.CompletedProcess[str]:
         [TELLBACK, "paper", "theory", "--scale", "0.01", "--results", str(folder)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         env={**os.environ, "COLUMNS": "250"},
     )
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from tellback.lab.engines import ray_cluster
 
@@ -99,7 +100,7 @@ def ray_start(*words: str, folder: Path) -> None:
         capture_output=True,
         text=True,
         env={**ENVIRONMENT, "PYTHONPATH": _path(folder)},
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert started.returncode == 0, started.stdout + started.stderr
@@ -166,10 +167,10 @@ def test_a_study_survives_the_loss_of_a_node_and_gives_the_results_of_one_machin
 ) -> None:
     study = STUDY.format(rounds=60_000, last=5, more="")
     here = start(study, tmp_path / "here", "here")
-    _, err = here.communicate(timeout=300)
+    _, err = here.communicate(timeout=PATIENCE)
     assert here.returncode == 0, err
     there = start(study, tmp_path / "there", cluster.client)
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + PATIENCE
     while not (results_of(tmp_path / "there") and cluster.at_work_on_second()):
         assert time.monotonic() < deadline, "the second node never came to work"
         assert there.poll() is None, there.communicate()
@@ -177,7 +178,7 @@ def test_a_study_survives_the_loss_of_a_node_and_gives_the_results_of_one_machin
     for raylet in cluster.second():
         os.kill(raylet, signal.SIGKILL)
     done_before = len(results_of(tmp_path / "there"))
-    out, err = there.communicate(timeout=300)
+    out, err = there.communicate(timeout=PATIENCE)
     assert there.returncode == 0, err
     assert not cluster.second()
     assert done_before < 12
@@ -194,7 +195,7 @@ def test_a_run_that_fails_on_a_cluster_is_reported_and_the_others_are_done(
     failing = 'broken = { kind = "failing_agent:Failing" }'
     study = STUDY.format(rounds=200, last=1, more=failing)
     process = start(study, tmp_path, cluster.address, tmp_path)
-    _, err = process.communicate(timeout=300)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert "RuntimeError: out of order" in err
     assert "2 runs failed" in err
@@ -206,7 +207,7 @@ def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
     process = start(study, tmp_path, "ray", home=home)
-    _, err = process.communicate(timeout=300)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
     assert len(results_of(tmp_path)) == 5  # four runs, and the table of all
     assert not (home / ".ray").exists()  # no secret is left behind
@@ -214,7 +215,7 @@ def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
 
 def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
     process = start(STUDY.format(rounds=200, last=1, more=""), tmp_path, "ray://127.0.0.1:9")
-    _, err = process.communicate(timeout=300)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert "No Ray cluster at ray://127.0.0.1:9" in err
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from playwright.sync_api import Page
 from real_parts import Postgres
 from sqlalchemy import create_engine, text
@@ -84,7 +85,7 @@ def test_no_server_and_no_folder_outlives_the_tests(
     if killed:
         tests.send_signal(signal.SIGKILL)
     tests.communicate("\n" if not killed else None)
-    until = time.monotonic() + 20
+    until = time.monotonic() + PATIENCE
     while (Path(folder).exists() or alive(int(pid))) and time.monotonic() < until:
         time.sleep(0.05)
     assert not Path(folder).exists()

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from classroom_parts import standing
+from ports import held_port
 from real_postgres import Postgres
 from soak import DEFINITIONS, Plan, Service, prepare, soak
 from soak_clients import DIM, LESSONS, SENTENCES, TABLE, Asked, Done, Held, Login, Said
@@ -55,7 +56,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(
 def test_nothing_is_lost_in_2000_rounds_and_five_kills(
     backend: tuple[str, Crash | None], tmp_path: Path
 ) -> None:
-    plan = Plan(rounds=2000, kills=5, workers=2, lease=2.0, seed=1, patience=900)
+    plan = Plan(rounds=2000, kills=5, workers=2, lease=2.0, seed=1)
     try_out(backend, plan, tmp_path)
 
 
@@ -63,8 +64,7 @@ def try_out(backend: tuple[str, Crash | None], plan: Plan, folder: Path) -> None
     """Soak a classroom, and look whether everything that was promised is so."""
     url, crash = backend
     logins = prepare(url)
-    service = Service(url, plan, folder / "log")
-    try:
+    with held_port() as port, Service(url, port, plan, folder / "log") as service:
         service.start()
         memories = soak(service, plan, logins, crash)
         faults = [fault for memory in memories for fault in memory.faults]
@@ -88,8 +88,6 @@ def try_out(backend: tuple[str, Crash | None], plan: Plan, folder: Path) -> None
             a_restarted_server_answers_as(agent, service, seen, lesson, logins)
         seen.database.close()
         print(figures(plan, memories, seen))
-    finally:
-        service.kill()
 
 
 class Seen:

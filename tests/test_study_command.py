@@ -13,6 +13,7 @@ from unittest.mock import patch
 
 import polars
 import pytest
+from patience import PATIENCE
 from polars.testing import assert_frame_equal
 
 from tellback.cli import main
@@ -49,7 +50,7 @@ def tellback(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         cwd=cwd,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
         env={**os.environ, **WIDE},
     )

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
-from teach_process import answering, ended, free_port, running
+from patience import PATIENCE
+from ports import held_port
+from teach_process import answering, ended, running
 
 from tellback.classroom.web import serving
 from tellback.errors import TellbackError
 
 
+@pytest.fixture
+def port() -> Iterator[int]:
+    with held_port() as port:
+        yield port
+
+
 def test_one_command_teaches_and_the_next_time_the_agent_is_where_it_was_left(
-    tmp_path: Path,
+    tmp_path: Path, port: int
 ) -> None:
-    port = free_port()
     url = f"http://127.0.0.1:{port}"
     with running(tmp_path, "teach", "--no-browser", "--port", str(port)) as process:
         with answering(url, process) as client:
@@ -53,8 +61,7 @@ def test_a_taken_port_is_passed_over() -> None:
 
 
 @pytest.mark.slow  # the soak test, too, has two
-def test_several_processes_serve_one_lesson(tmp_path: Path) -> None:
-    port = free_port()
+def test_several_processes_serve_one_lesson(tmp_path: Path, port: int) -> None:
     words = ("serve", "--no-accounts", "--demonstration", "--workers", "2", "--port", str(port))
     with running(tmp_path, *words) as process:
         with answering(f"http://127.0.0.1:{port}", process):
@@ -62,11 +69,11 @@ def test_several_processes_serve_one_lesson(tmp_path: Path) -> None:
         place = f"http://127.0.0.1:{port}/api/v1/lessons/pictures"
         numbers = []
         for _ in range(12):  # each with a connection of its own, to reach either process
-            shown = httpx.post(f"{place}/claims", timeout=60).json()
+            shown = httpx.post(f"{place}/claims", timeout=PATIENCE).json()
             numbers.append(shown["round"])
             told = {"description": "a blue circle"}
             said = f"{place}/rounds/{shown['round']}/description"
-            given = httpx.put(said, json=told, timeout=60)
+            given = httpx.put(said, json=told, timeout=PATIENCE)
             assert given.status_code == 200
         code, err = ended(process)
     assert numbers == list(range(1, 13))
@@ -79,6 +86,6 @@ def test_a_service_is_not_opened_to_others_without_accounts(tmp_path: Path) -> N
         ((), "tellback accounts add NAME --role admin"),
     ):
         with running(tmp_path, "serve", "--host", "0.0.0.0", *words) as process:
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
         assert says in err

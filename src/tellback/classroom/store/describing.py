@@ -46,6 +46,11 @@ _DESCRIBED = (
 )
 
 
+_SECOND = select(events.c.kind, events.c.account, events.c.data).where(
+    events.c.lesson == bindparam("lesson"), events.c.seq == bindparam("seq")
+)
+
+
 class RefusedError(TellbackError):
     """A change that does not fit with where a round stands; ``code`` says why in a word."""
 
@@ -158,11 +163,8 @@ def _second(
     matched = bool(match(asked.instruction, description))
     agrees = bool(match(first, description))
     if round.second is not None:
-        given = log.connection.execute(
-            select(events.c.kind, events.c.account, events.c.data).where(
-                events.c.lesson == log.lesson, events.c.seq == round.second
-            )
-        ).one()
+        which = {"lesson": log.lesson, "seq": round.second}
+        given = log.connection.execute(_SECOND, which).one()
         if given.kind != Kind.SECOND.value:
             raise RefusedError("described", f"Round {round.number} was described by somebody else.")
         if given.account != account or json.loads(given.data).get("description") != description:
@@ -223,9 +225,11 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
     return True
 
 
-def _declined(log: LessonLog, second: int) -> bool:
-    """Whether whoever was to describe a round too had no description."""
-    return bool(event_data(log.connection, log.lesson, second).get("second"))
+def _declined(log: LessonLog, second: int, account: str | None = None) -> bool:
+    """Whether whoever was to describe a round too (or this one) had no description."""
+    which = {"lesson": log.lesson, "seq": second}
+    found = log.connection.execute(_SECOND, which).one()
+    return found.kind != Kind.SECOND.value and account in (None, found.account)
 
 
 def end_without(
@@ -238,12 +242,14 @@ def end_without(
     round = hold_round(log, number)
     data: Data = {"note": note} if note else {}
     if round.status is Status.DESCRIBED:
-        if _may_add_second(round, account) and round.second is None:
-            seq = log.append(
-                OUTCOMES[outcome], data | {"second": True}, round=number, account=account
-            )
-            change_round(log, number, second=seq, claimed_by=None, claimed_until=None)
-            return True
+        if _may_add_second(round, account):
+            if round.second is not None and _declined(log, round.second, account):
+                return False
+            if round.second is None:
+                data["second"] = True
+                seq = log.append(OUTCOMES[outcome], data, round=number, account=account)
+                change_round(log, number, second=seq, claimed_by=None, claimed_until=None)
+                return True
         raise RefusedError("described", f"Round {number} has been described.")
     _refuse_others(round, account, anyones)
     if round.status is outcome and round.describer == account:

@@ -141,7 +141,7 @@ class _Crew:
         # The executor has no public way to reach its processes before Python 3.14, nor to wait
         # after a shutdown that did not: it forgets its thread, which waits for them.
         processes = list((self._pool._processes or {}).values())
-        manager = self._pool._executor_manager_thread
+        manager: Any = self._pool._executor_manager_thread
         self._pool.shutdown(wait=False, cancel_futures=True)
         deadline = time.monotonic() + PATIENCE_SECONDS
         for process in processes:
