@@ -322,6 +322,15 @@ def test_a_constant_that_is_typed_anew_is_another_identity(
     assert identity(spec) == before
 
 
+def test_what_is_typed_is_refused_where_other_processes_would_have_to_import_it(
+    prompt: Callable[..., AgentSpec], tmp_path: Path
+) -> None:
+    run = RunSpec(WORLD, prompt(CELL), 10, 0)
+    with pytest.raises(SettingError, match="Typed was typed, and other processes cannot import"):
+        execute([run], Store(tmp_path), on=Processes(1))
+    assert execute([run], Store(tmp_path), on=Inline()) == []
+
+
 def test_what_is_typed_and_not_kept_is_refused(prompt: Callable[..., AgentSpec]) -> None:
     with pytest.raises(SettingError, match=r"Typed.*cannot be found.*[Pp]ut it into a file"):
         identity(prompt(CELL, kept=False))

@@ -15,7 +15,7 @@ from tellback.errors import FieldError, SettingError, TellbackError, unknown_nam
 from tellback.lab.sequential import MIN_PAIRS
 from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.roles import AgentSpec, WorldSpec
-from tellback.sources import Rooms, edited_since, is_own, rooms_of, source_of
+from tellback.sources import Rooms, edited_since, is_own, is_typed, rooms_of, source_of
 from tellback.specs import Data, Spec, all_parts, spec_from_data
 
 FORMAT = 2
@@ -93,6 +93,14 @@ class RunSpec:
     def edited(self, package: bool = True) -> list[str]:
         """The files that the run depends on and that were edited after they were loaded here."""
         return edited_since(self._own_classes, package)
+
+    def demand_importable(self) -> None:
+        """Refuse what other processes of this machine cannot import."""
+        for one in filter(is_typed, self._own_classes):
+            raise SettingError(
+                f"{one.__qualname__} was typed, and other processes cannot import it. Put it into "
+                "a file and import it, or compute on Ray."
+            )
 
     def demand_unedited(self) -> None:
         """Refuse to play here what was edited after it was loaded: that is another run."""

@@ -35,6 +35,11 @@ def is_own(defined: type) -> bool:
     return bool(_own_classes(defined))
 
 
+def is_typed(defined: type) -> bool:
+    """Whether a class is in no file that another process could import."""
+    return is_own(defined) and file_of(defined) is None
+
+
 def source_of(defined: type) -> str | None:
     """Where a class of the user's own is defined, and a digest of all that it depends on.
 
