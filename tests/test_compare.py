@@ -39,11 +39,12 @@ def test_under_a_null_a_false_win_is_as_rare_as_stated() -> None:
 
 
 def test_mean_intervals_are_students() -> None:
-    estimate = mean_regret(np.array([1.0, 2.0, 3.0]))
+    estimate = mean_of(np.array([1.0, 2.0, 3.0]))
     # t_{0.975, 2} = 4.302653, standard error 1 / sqrt(3)
     assert estimate.mean == 2.0
     assert estimate.high == pytest.approx(2 + 4.302653 / np.sqrt(3), rel=1e-6)
     assert estimate.low == pytest.approx(2 - 4.302653 / np.sqrt(3), rel=1e-6)
+    assert mean_regret(np.array([11.0, 12.0, 13.0])) == mean_of(np.array([11.0, 12.0, 13.0]))
 
 
 def test_comparisons_at_a_higher_level_hold_together() -> None:

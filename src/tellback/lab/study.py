@@ -88,7 +88,7 @@ class RunSpec:
 
     def rooms(self, hint: Rooms | None = None) -> Rooms:
         """The rooms of tellback that the run depends on, as they are now."""
-        return rooms_of(self._classes, hint)
+        return rooms_of(self.classes, hint)
 
     def edited(self, package: bool = True) -> list[str]:
         """The files that the run depends on and that were edited after they were loaded here."""
@@ -111,14 +111,14 @@ class RunSpec:
             )
 
     @cached_property
-    def _classes(self) -> frozenset[type]:
-        """Of what the run consists."""
+    def classes(self) -> frozenset[type]:
+        """Of what the run consists: the kinds of its specs."""
         settled = self.agent.settled(self.world.facts)
         return frozenset(type(one) for spec in (self.world, settled) for one in all_parts(spec))
 
     @cached_property
     def _own_classes(self) -> tuple[type, ...]:
-        return tuple(filter(is_own, sorted(self._classes, key=lambda one: one.__qualname__)))
+        return tuple(filter(is_own, sorted(self.classes, key=lambda one: one.__qualname__)))
 
     _identified: ClassVar[tuple[tuple[str | None, ...], str] | None] = None
 
