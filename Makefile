@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: paper league test slow lint docs bench browser clean
+.PHONY: teach paper league test fuzz slow lint docs bench browser clean
+
+teach: .venv/classroom  ## teach an agent in your browser; make teach ARGS='--port 9000'
+	$(BIN)/tellback teach $(ARGS)
 
 paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it was stopped
 	$(BIN)/tellback paper
@@ -13,6 +16,9 @@ league: .venv/vision  ## every agent in every world; shares its runs with paper
 
 test: lint browser  ## linters, types, layers, documentation and all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m 'not slow'
+
+fuzz: .venv/test  ## the random search for examples that break a promise; other ones each time
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m hypothesis --hypothesis-profile fuzz
 
 slow: .venv/test browser  ## the tests that would take the others beyond ten minutes
 	$(BIN)/python -m pytest -m slow
@@ -53,10 +59,14 @@ clean:
 	$(PIP) -e .
 	@touch $@
 
+.venv/classroom: .venv/core
+	$(PIP) -e '.[classroom]'
+	@touch $@
+
 .venv/vision: .venv/core
-	$(PIP) -e '.[vision]'
+	$(PIP) -e '.[lab,vision]'
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[torch,vision,ray,pandas,language,classroom,postgres,test,docs]'
+	$(PIP) -e '.[lab,torch,vision,ray,pandas,language,classroom,postgres,test,docs]'
 	@touch $@

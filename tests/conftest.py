@@ -1,4 +1,4 @@
-"""The order of the tests, and the real parts that some need."""
+"""The order of the tests, how hypothesis searches, and the real parts that some need."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 from classroom_parts import database, database_url  # noqa: F401
+from hypothesis import is_hypothesis_test, settings
 from real_parts import *  # noqa: F403  (fixtures and hooks, found by their names)
+from searching import at_length, register
+
+register()
 
 LONGEST_FIRST = (
     # They walk from reference to reference: the fewer modules are loaded yet, the shorter.
@@ -37,3 +41,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the long files first; all others stay in their order."""
     place = {name: i for i, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: place.get(Path(item.fspath).stem, len(place)))
+    for item in items:
+        if isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+            _search_at_length(item)
+
+
+def _search_at_length(item: pytest.Function) -> None:
+    """Give a test more examples, once, however many parameters it has."""
+    test = getattr(item.obj, "__func__", item.obj)
+    if not hasattr(test, "searches_at_length"):
+        rules = test._hypothesis_internal_use_settings or settings()
+        test._hypothesis_internal_use_settings = at_length(rules)
+        test.searches_at_length = True

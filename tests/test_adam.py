@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,22 +9,12 @@ import pytest
 from oracles import Floats, gradient, random_simplex
 
 from tellback import Facts, Listed, play
-from tellback.agents import LORIL
-from tellback.errors import SettingError, TellbackError
+from tellback.agents import LORIL, Greedy
+from tellback.errors import SettingError
 from tellback.models import MixtureByAdam
 from tellback.models.adam import AdamModel
 from tellback.models.mixture import MixtureModel
 from tellback.worlds import Synthetic
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Tiny tensors: threads would only wait for each other."""
-    torch = pytest.importorskip("torch")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def theta_of(model: AdamModel) -> Floats:
@@ -202,8 +190,50 @@ def test_an_agent_may_learn_by_adam() -> None:
     assert agent.model.log_likelihood() > 30 * np.log(1 / 5)
 
 
-def test_without_pytorch_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(TellbackError, match=r"pip install 'tellback\[torch\]'"):
-        MixtureByAdam().begin(Facts(dim=3, instructions=4), np.random.default_rng(0))
-    assert MixtureByAdam().to_data()["kind"] == "mixture-by-adam"
+def by_pytorch(theta: Floats, lessons: list[tuple[Floats, int]], rate: float, steps: int) -> Floats:
+    """The same written with autograd and PyTorch's own Adam."""
+    torch = pytest.importorskip("torch")
+    parameters = torch.tensor(theta, dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.Adam([parameters], lr=rate)
+    for told in range(1, len(lessons) + 1):
+        features = torch.tensor(np.array([g for g, _ in lessons[:told]]))
+        rows = torch.tensor([x for _, x in lessons[:told]])
+        for _ in range(steps):
+            f = torch.softmax(parameters, dim=0)
+            loss = -torch.log((f[rows] * features).sum(dim=1)).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    found: Floats = torch.softmax(parameters, dim=0).detach().numpy()
+    return found
+
+
+@pytest.mark.parametrize("start", [0.0, 1.0])
+def test_it_is_the_model_that_pytorch_would_fit(start: float) -> None:
+    rng = np.random.default_rng(5)
+    responses = random_simplex(rng, 3, 3)
+    lessons = [(responses[rng.integers(3)], int(rng.integers(4))) for _ in range(20)]
+    model = MixtureByAdam(0.03, steps=3, start=start).begin(Facts(dim=3, instructions=4), rng)
+    theta = theta_of(model)
+    for g, x in lessons:
+        model.learn(g, x)
+    np.testing.assert_allclose(model.f, by_pytorch(theta, lessons, 0.03, 3), rtol=1e-9)
+
+
+def test_a_random_start_is_normal_and_its_own() -> None:
+    facts, spec = Facts(dim=50, instructions=100), MixtureByAdam(start=2.0)
+    one, same, other = (theta_of(spec.begin(facts, np.random.default_rng(i))) for i in (6, 6, 7))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).all()
+    assert abs(one.mean()) < 0.1
+    assert abs(one.std() - 2.0) < 0.1
+
+
+@pytest.mark.parametrize("start", [0.0, 1.0])
+def test_greedy_with_ties_to_the_first_is_not_stuck(start: float) -> None:
+    """Adam's small constant sets the columns of F apart, by more than what counts as a tie."""
+    world = Synthetic(instructions=2000, responses=10, rank=10, seed=0)
+    run = play(world, Greedy(ties="first", model=MixtureByAdam(start=start)), 5)
+    assert len(set(run.responses)) > 1
+    stuck = play(world, Greedy(ties="first"), 5)  # by EM from uniform columns
+    assert set(stuck.responses) == {0}

@@ -20,9 +20,8 @@ import httpx
 import numpy as np
 import polars as pl
 import pytest
+from classroom_parts import standing
 from fastapi.testclient import TestClient
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from real_parts import Postgres
 from sqlalchemy import delete, select, update
 from sqlalchemy.exc import OperationalError
@@ -40,14 +39,12 @@ from tellback.classroom.learning.learner import Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.signing import verified
 from tellback.classroom.store import accounts, tokens
-from tellback.classroom.store.database import Database, opened
-from tellback.classroom.store.describing import RefusedError as Unfitting
-from tellback.classroom.store.describing import describe, end_without, withdraw
-from tellback.classroom.store.going_back import redact, roll_back
+from tellback.classroom.store.describing import describe
+from tellback.classroom.store.going_back import roll_back
 from tellback.classroom.store.hooks import Delivery
-from tellback.classroom.store.lessons import create_lesson, find_lesson
-from tellback.classroom.store.log import Kind, read_events, standing, writing
-from tellback.classroom.store.rounds import Status, standing_rounds
+from tellback.classroom.store.lessons import find_lesson
+from tellback.classroom.store.log import Kind, read_events, writing
+from tellback.classroom.store.rounds import standing_rounds
 from tellback.classroom.store.tables import answers, checkpoints, deliveries, leases, rounds
 from tellback.classroom.web import outbox as outbox_module
 from tellback.classroom.web import reachable
@@ -55,6 +52,7 @@ from tellback.classroom.web.app import create_app
 from tellback.classroom.web.classroom import Classroom
 from tellback.cli import app as commands
 from tellback.errors import TellbackError
+from tellback.extras import install_command
 from tellback.matching import Same
 from tellback.off_policy import Log
 from tellback.responses import Listed
@@ -289,128 +287,6 @@ def test_a_roll_back_takes_back_second_descriptions_and_skips_too(room: Room) ->
         found = connection.execute(query.order_by(rounds.c.number)).all()
     assert [tuple(row) for row in found] == [("described", None), ("open", None)]
     assert room.claimed(lesson, room.ben) == 1  # the second description is wanted again
-
-
-TEACHERS = ("ann", "ben")
-OPERATIONS = st.lists(
-    st.one_of(
-        st.tuples(st.just("ask")),
-        st.tuples(st.just("tell"), st.integers(0, 9), st.sampled_from(TEACHERS), st.integers(0, 3)),
-        st.tuples(st.just("withdraw"), st.integers(0, 9), st.sampled_from(TEACHERS)),
-        st.tuples(st.just("skip"), st.integers(0, 9), st.sampled_from(TEACHERS)),
-        st.tuples(st.just("back"), st.floats(0, 1)),
-        st.tuples(st.just("redact"), st.sampled_from(TEACHERS)),
-    ),
-    max_size=25,
-)
-
-
-class Remembered:
-    """The oracle: after every event, which description each round has, by whom; and its status."""
-
-    def __init__(self) -> None:
-        self.after: list[dict[int, tuple[str, int | None, str | None, int | None]]] = [{}]
-
-    def note(self, round: int, status: str, told: int | None, who: str | None) -> None:
-        now = dict(self.after[-1])
-        now[round] = (status, told, who, len(self.after))
-        self.after.append(now)
-
-    def back(self, to: int) -> None:
-        then, now = self.after[to], dict(self.after[-1])
-        for round, (status, *_) in now.items():
-            gone = ("open" if status == "open" else "rolled_back", None, None, None)
-            now[round] = then.get(round, gone)
-        self.after.append(now)
-
-    def redact(self, teacher: str) -> None:
-        for state in self.after:
-            for round, (_, _, who, _) in state.items():
-                if who == teacher:
-                    state[round] = ("open", None, None, None)
-        self.after.append(dict(self.after[-1]))
-
-    @property
-    def told(self) -> list[tuple[int, int]]:
-        """What stands, in order."""
-        found = [(seq, round, told) for round, (_, told, _, seq) in self.after[-1].items()]
-        in_order = sorted(one for one in found if one[2] is not None)
-        return [(round, told) for _, round, told in in_order if told is not None]
-
-
-@pytest.fixture(scope="module")
-def quick_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    database = opened(f"sqlite:///{tmp_path_factory.mktemp('quick')}/classroom.db")
-    yield database
-    database.close()
-
-
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(OPERATIONS)
-def test_whatever_happens_the_agent_knows_what_stands_and_nothing_else(
-    quick_database: Database, operations: list[Any]
-) -> None:
-    definition = Definition.from_data({name: LESSON[name] for name in ("dim", "instructions")})
-    with quick_database.write() as connection:
-        lesson = create_lesson(connection, "any", definition.to_data())
-    learner = Learner(quick_database, lesson)
-    oracle = Remembered()
-    states = [learner.fold.state()]
-    redacted = False
-    for kind, *how in operations:
-        try:
-            if kind == "ask":
-                opened = learner.ask(1, Listed(FEATURES), Content(), "robot")
-                oracle.note(opened.number, "open", None, None)
-            else:
-                with writing(quick_database, lesson.id) as log:
-                    before = log.latest
-                    _operate(log, kind, how, oracle)
-                    assert log.latest == before + (len(oracle.after) - 1 - before)
-        except Unfitting:
-            continue
-        redacted |= kind == "redact"
-        learner.catch_up()
-        with quick_database.read() as connection:
-            taught = list(taught_after(connection, lesson.id)(0))
-            assert [(one.round, one.description) for one in taught] == oracle.told
-            happened = list(read_events(connection, lesson.id))
-            assert standing(happened) == {one.round: one.seq for one in taught}
-            query = select(rounds.c.number, rounds.c.status).where(rounds.c.lesson == lesson.id)
-            statuses = {row.number: row.status for row in connection.execute(query)}
-        assert len(happened) == len(oracle.after) - 1
-        fresh = Fold(definition)
-        for one in taught:
-            fresh.add(one)
-        assert same_state(learner.fold.state(), fresh.state())
-        states += [learner.fold.state()] * (len(oracle.after) - len(states))
-        if not redacted:
-            assert statuses == {round: one[0] for round, one in oracle.after[-1].items()}
-            if kind == "back":
-                assert same_state(states[-1], states[happened[-1].data["to"]])
-
-
-def _operate(log: Any, kind: str, how: list[Any], oracle: Remembered) -> None:
-    if kind == "back":
-        to = int(how[0] * log.latest)
-        roll_back(log, to, "me")
-        oracle.back(to)
-    elif kind == "redact":
-        if redact(log, how[0], "me"):
-            oracle.redact(how[0])
-    else:
-        if not log.rounds:
-            raise Unfitting("none", "nothing was asked")
-        round, who = how[0] % log.rounds + 1, how[1]
-        if kind == "tell":
-            given = describe(log, round, who, how[2], Same(), anyones=True)
-            if given.new:
-                oracle.note(round, "described", how[2], who)
-        elif kind == "withdraw":
-            if withdraw(log, round, who, 0.0, anyones=True):
-                oracle.note(round, "open", None, None)
-        elif end_without(log, round, who, Status.SKIPPED, "", anyones=True):
-            oracle.note(round, "skipped", None, who)
 
 
 # Redaction.
@@ -1085,7 +961,7 @@ def test_the_core_imports_the_client_without_httpx() -> None:
         "except Exception as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "tellback[classroom]" in done.stdout
+    assert install_command("classroom") in done.stdout
 
 
 def test_the_robot_of_the_example_learns_to_go_where_it_is_told(

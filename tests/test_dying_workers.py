@@ -20,6 +20,7 @@ from watching import Counting
 from tellback.agents import ModelAgent, Uniform
 from tellback.lab import Processes, RunsFailedError, RunSpec, Store, Study, conduct, execute
 from tellback.lab.compute import Finished
+from tellback.lab.engines import processes
 from tellback.lab.status import status_of
 from tellback.roles import Facts
 from tellback.specs import Spec
@@ -112,9 +113,12 @@ def test_rounds_are_all_told_of_where_no_worker_died(tmp_path: Path) -> None:
     assert sum(watcher.rounds) == 1 + 7 + 1000 + 2500
 
 
+@pytest.mark.parametrize("patience", [60.0, 0.0])
 def test_a_result_that_cannot_be_kept_ends_the_study_and_its_workers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: float
 ) -> None:
+    """They end by themselves, or are killed where they take too long."""
+    monkeypatch.setattr(processes, "PATIENCE_SECONDS", patience)
     store = Store(tmp_path)
     kept = store.write
 

@@ -584,9 +584,9 @@ def test_without_a_library_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     untrained = SMALL.with_settings({"seed": 77})  # by whatever test came before in this process
-    with pytest.raises(TellbackError, match=rf"{library}: .* pip install 'tellback\[vision\]'"):
+    with pytest.raises(TellbackError, match=rf"{library}: .* pip install .*\[vision\]'"):
         untrained.begin(GALLERY)
-    with pytest.raises(TellbackError, match=r"pip install 'tellback\[vision\]'"):
+    with pytest.raises(TellbackError, match=r"pip install .*\[vision\]'"):
         play(Images("free", encoder=untrained), Uniform(), 1)
     spec = Autoencoder("places")
     assert spec_from_data(EncoderSpec, spec.to_data()) == spec

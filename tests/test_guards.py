@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -246,7 +247,34 @@ def test_compiled_code_is_kept_apart_for_every_version_of_the_source(tmp_path: P
     assert folder() != first
 
 
+@pytest.mark.parametrize("writable", [True, False])
+def test_compiled_code_is_kept_in_the_folder_that_numba_is_told_or_nowhere(
+    tmp_path: Path, writable: bool
+) -> None:
+    folder = tmp_path / "kernels" if writable else Path("/proc/no/such/folder")
+    one_kernel = (
+        "import numpy as np; from tellback.models.keywords import _products; "
+        "print(_products(np.ones((1, 2)), np.ones((1, 2))).item())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", one_kernel],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "2.0\n"
+    assert ("every process compiles again" in done.stderr) != writable
+    assert folder.exists() == writable
+
+
 def test_a_simulation_of_parts_is_played() -> None:
     parts = SMALL.begin(np.random.default_rng(0))
     run = play(Simulation(parts.world, parts.teacher, None), Uniform(), 5)
     assert np.isnan(run.regret).all()
+
+
+def test_the_rooms_that_users_need_are_reached_from_the_package() -> None:
+    ask = "import tellback; print(tellback.agents.LORIL.kind, tellback.worlds.Synthetic.kind)"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout == "loril synthetic\n"

@@ -19,6 +19,7 @@ import pytest
 
 from tellback import cli
 from tellback.agents import Greedy
+from tellback.extras import install_command
 from tellback.models import Sentence
 from tellback.paper import images
 from tellback.worlds.pictures import COLOURS
@@ -230,7 +231,7 @@ def test_without_the_vision_extra_it_says_in_a_line_what_to_install(
     assert out == ""
     (line,) = err.splitlines()
     assert f"needs {missing}" in line
-    assert "pip install 'tellback[vision]'" in line
+    assert install_command("vision") in line
     assert not (tmp_path / "cache").exists()
     assert visible(tmp_path, "*") == []
 

@@ -17,7 +17,7 @@ from tellback.lab import Store
 from tellback.lab.compare import Estimate
 from tellback.lab.status import finished
 from tellback.paper.theory import coverage, plan
-from tellback.paper.theory.experiment import at_most
+from tellback.paper.theory.experiment import not_above
 from tellback.paper.theory.known_class import KnownClass
 from tellback.streams import Streams
 from tellback.worlds import Realizable
@@ -129,14 +129,14 @@ def test_the_ellipsoid_of_a_known_class_covers_as_often_as_promised() -> None:
 @pytest.mark.parametrize(
     ("power", "verdict"),
     [
-        (Estimate(0.3, 0.2, 0.4, 5), "holds"),
+        (Estimate(0.3, 0.2, 0.4, 5), "not contradicted"),
         (Estimate(0.5, 0.4, 0.6, 5), "undecided"),
         (Estimate(0.8, 0.6, 0.9, 5), "does not hold"),
         (None, "undecided"),
     ],
 )
 def test_a_power_is_judged_by_its_whole_interval(power: Estimate | None, verdict: str) -> None:
-    assert at_most(0.5, power) == verdict
+    assert not_above(0.5, power) == verdict
 
 
 def test_the_known_class_gives_its_size_and_bound_to_the_radius() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from classroom_parts import standing
 from real_postgres import Postgres
 from soak import DEFINITIONS, Plan, Service, prepare, soak
 from soak_clients import DIM, LESSONS, SENTENCES, TABLE, Asked, Done, Held, Login, Said
@@ -21,7 +22,7 @@ from tellback.classroom.learning.fold import Fold, same_state, taught_after
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import find_lesson
-from tellback.classroom.store.log import Event, Kind, read_events, standing
+from tellback.classroom.store.log import Event, Kind, read_events
 from tellback.classroom.store.rounds import Status
 from tellback.classroom.store.tables import checkpoints, rounds, tasks
 from tellback.responses import Listed
@@ -226,7 +227,7 @@ def the_rounds_are_what_the_log_says(seen: Seen, lesson: str) -> None:
     endings = {kind.value for kind in (Kind.SKIPPED, Kind.CANNOT_TELL, Kind.FLAGGED)}
     for row in seen.rounds[lesson]:
         assert row.described == stands.get(row.number)
-        last = [event for event in happened[row.number] if event.kind is not Kind.SECOND][-1]
+        last = [event for event in happened[row.number] if not is_second(event)][-1]
         if row.described is not None:
             assert (row.status, row.describer) == (Status.DESCRIBED, last.account)
             assert last.seq == row.described
@@ -234,8 +235,16 @@ def the_rounds_are_what_the_log_says(seen: Seen, lesson: str) -> None:
             assert (row.status, row.describer) == (last.kind.value, last.account)
         else:
             assert (row.status, row.describer) == (Status.OPEN, None)
-        seconds = [event.seq for event in happened[row.number] if event.kind is Kind.SECOND]
+        withdrawn = [one.seq for one in happened[row.number] if one.kind is Kind.WITHDRAWN]
+        since = max(withdrawn, default=0)
+        seconds = [one.seq for one in happened[row.number] if is_second(one) and one.seq > since]
         assert seconds == ([] if row.second is None else [row.second])
+        assert sum(one.kind is Kind.SECOND for one in happened[row.number]) <= 1
+
+
+def is_second(event: Event) -> bool:
+    """Whether somebody described a round too, or was to and did not."""
+    return event.kind is Kind.SECOND or bool(event.data.get("second"))
 
 
 def the_agent_is_what_the_log_teaches(seen: Seen, lesson: str) -> ModelAgent:

@@ -312,7 +312,7 @@ def test_what_is_learned_of_red_helps_with_crimson_only_by_meaning() -> None:
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors_module, "find_spec", lambda name: None)
-    with pytest.raises(TellbackError, match=r"tellback\[language\]"):
+    with pytest.raises(TellbackError, match=r"pip install .*\[language\]'"):
         vectors_module._folder()
 
 

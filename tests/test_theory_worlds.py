@@ -226,6 +226,45 @@ def test_an_adversary_asks_for_all_once_and_then_for_what_cost_most(
     assert len(set(run.instructions[5:])) > 1
 
 
+def test_an_adversary_may_pick_contexts_too() -> None:
+    """Every pair comes once before any comes again, and then the pair that cost most."""
+    spec = Adversarial(SMALL.with_settings({"contexts": 3}), picks="both")
+    game = list(islice(rounds(spec, EpsilonGreedy(epsilon=0.5), seed=4), 120))
+    pairs = [(r.task.context, r.task.instruction) for r in game]
+    costs: dict[Any, float] = {}
+    for pair, one in zip(pairs, game, strict=True):
+        if pair in costs:
+            untried = {(s, x) for s, _ in costs for x in range(5)} - set(costs)
+            assert not untried
+            assert costs[pair] == max(costs.values())
+        costs[pair] = one.regret
+    assert len(costs) == 15
+    assert len(set(pairs[40:])) > 1
+
+
+def test_picking_contexts_too_costs_more_than_picking_instructions() -> None:
+    world = Synthetic(instructions=5, responses=5, rank=3, temperature=0.4, contexts=5, seed=1)
+    alone, both = (
+        np.mean([play(one, LORIL(), 300, seed=s).regret[-1] for s in range(4)])
+        for one in (Adversarial(world), Adversarial(world, picks="both"))
+    )
+    assert both > alone
+
+
+def test_contexts_that_never_come_again_cannot_be_picked() -> None:
+    spec = Adversarial(SMALL.with_settings({"contexts": "fresh"}), picks="both")
+    with pytest.raises(SettingError, match=r"ndarray: use picks='instructions'"):
+        play(spec, Uniform(), 1)
+
+
+def test_an_adversary_of_instructions_keeps_its_identity() -> None:
+    assert "picks" not in Adversarial(SMALL).to_data()
+    for spec in (Adversarial(SMALL), Adversarial(SMALL, picks="both")):
+        assert spec_from_data(WorldSpec, spec.to_data()) == spec
+    with pytest.raises(SettingError, match="picks must be"):
+        Adversarial(SMALL, picks="context")
+
+
 def test_an_adversary_draws_among_equals() -> None:
     empty = Adversarial(Hard(better="none"))
     assert {play(empty, Uniform(), 1, seed=s).instructions[0] for s in range(20)} == {0, 1}
@@ -251,6 +290,11 @@ def test_an_adversary_changes_nothing_but_the_instructions() -> None:
     assert Adversarial(spec).facts == spec.facts
 
 
+ADVERSARIES: list[WorldSpec] = [
+    Adversarial(SMALL),
+    Demonstrated(Adversarial(SMALL)),
+    Adversarial(SMALL.with_settings({"contexts": 3}), picks="both"),
+]
 NESTED: list[WorldSpec] = [
     Adversarial(SMALL),
     Adversarial(SMALL.with_settings({"contexts": "fresh"})),
@@ -261,6 +305,7 @@ NESTED: list[WorldSpec] = [
     Adversarial(Adversarial(SMALL)),
     Demonstrated(Demonstrated(SMALL)),
     Adversarial(Hard()),
+    Adversarial(SMALL.with_settings({"contexts": 3}), picks="both"),
     Demonstrated(Hard(better=2, gap="printed")),
     Demonstrated(Realizable(4, 5, 3, size=3)),
 ]
@@ -286,7 +331,7 @@ def test_without_its_past_a_run_is_not_taken_up(spec: WorldSpec) -> None:
         play(spec, LORIL(), 5, start=20)
 
 
-@pytest.mark.parametrize("spec", [Adversarial(SMALL), Demonstrated(Adversarial(SMALL))], ids=repr)
+@pytest.mark.parametrize("spec", ADVERSARIES, ids=repr)
 def test_an_adversary_is_a_function_of_the_past_that_it_is_given(spec: WorldSpec) -> None:
     """Also if it has read another before, shorter or longer or in turn."""
     pasts = [
@@ -308,7 +353,7 @@ def test_an_adversary_is_a_function_of_the_past_that_it_is_given(spec: WorldSpec
         assert [asked(again, past) for past in reversed(pasts)] == anew[::-1]
 
 
-@pytest.mark.parametrize("spec", [Adversarial(SMALL), Demonstrated(Adversarial(SMALL))], ids=repr)
+@pytest.mark.parametrize("spec", ADVERSARIES, ids=repr)
 def test_two_agents_in_one_live_world_do_not_pay_for_each_other(spec: WorldSpec) -> None:
     alone = [play(begun(spec), agent, 80, seed=s) for s, agent in ((1, LORIL()), (2, Uniform()))]
     shared = begun(spec)
@@ -336,7 +381,7 @@ def test_a_long_past_is_not_read_again_every_round() -> None:
             looked += len(found) if isinstance(which, slice) else 1
             return found
 
-    for spec in (Adversarial(SMALL), Demonstrated(Adversarial(SMALL))):
+    for spec in ADVERSARIES:
         looked = 0
         simulation, past, stream = begun(spec), Counting(), Stream(1, "world")
         for t in range(1, 201):

@@ -120,48 +120,44 @@ def same(one: State, other: State, but: tuple[str, ...] = ()) -> None:
 
 
 @pytest.mark.parametrize("name", REPLAYING)
-def test_an_agent_that_goes_back_is_to_the_bit_one_that_was_only_told_the_rest(name: str) -> None:
+@settings(max_examples=15)
+@given(steps=lessons())
+def test_an_agent_that_goes_back_is_to_the_bit_one_that_was_only_told_the_rest(
+    name: str, steps: list[Step]
+) -> None:
     spec, words = REPLAYING[name]
-
-    @settings(max_examples=15, deadline=None)
-    @given(lessons())
-    def tried(steps: list[Step]) -> None:
-        agent = begun(spec, words)
-        _, remaining = followed(agent, words, steps)
-        # The widths of responses that stay the same are kept from when they were first asked
-        # for: that is no part of what was told.
-        same(agent.state(), only_told(spec, words, remaining).state(), ("kept", "widths"))
-
-    tried()
+    agent = begun(spec, words)
+    _, remaining = followed(agent, words, steps)
+    # The widths of responses that stay the same are kept from when they were first asked
+    # for: that is no part of what was told.
+    same(agent.state(), only_told(spec, words, remaining).state(), ("kept", "widths"))
 
 
 @pytest.mark.parametrize("name", UNLEARNING)
-def test_an_agent_that_unlearns_is_one_that_was_only_told_the_rest(name: str) -> None:
+@settings(max_examples=15)
+@given(steps=lessons())
+def test_an_agent_that_unlearns_is_one_that_was_only_told_the_rest(
+    name: str, steps: list[Step]
+) -> None:
     spec, words = UNLEARNING[name]
-
-    @settings(max_examples=15, deadline=None)
-    @given(lessons())
-    def tried(steps: list[Step]) -> None:
-        agent = begun(spec, words)
-        _, remaining = followed(agent, words, steps)
-        never = only_told(spec, words, remaining)
-        for x in range(4):
-            asked = Task("here", told(x, words), RESPONSES)
-            np.testing.assert_allclose(
-                agent.model.estimates(asked.instruction, RESPONSES),
-                never.model.estimates(asked.instruction, RESPONSES),
-                atol=1e-9,
-            )
-            one, other = (each.respond(asked, Stream(1, "x").at(1)) for each in (agent, never))
-            assert one.propensity == pytest.approx(other.propensity, rel=1e-9)
-            assert one.width == pytest.approx(other.width, rel=1e-9, nan_ok=True)
-            assert one.bonus == pytest.approx(other.bonus, rel=1e-9)
-        state, expected = agent.state(), never.state()
-        for key in state:
-            if key.endswith(("inverse", "count")):
-                np.testing.assert_allclose(state[key], expected[key], atol=1e-9, err_msg=key)
-
-    tried()
+    agent = begun(spec, words)
+    _, remaining = followed(agent, words, steps)
+    never = only_told(spec, words, remaining)
+    for x in range(4):
+        asked = Task("here", told(x, words), RESPONSES)
+        np.testing.assert_allclose(
+            agent.model.estimates(asked.instruction, RESPONSES),
+            never.model.estimates(asked.instruction, RESPONSES),
+            atol=1e-9,
+        )
+        one, other = (each.respond(asked, Stream(1, "x").at(1)) for each in (agent, never))
+        assert one.propensity == pytest.approx(other.propensity, rel=1e-9)
+        assert one.width == pytest.approx(other.width, rel=1e-9, nan_ok=True)
+        assert one.bonus == pytest.approx(other.bonus, rel=1e-9)
+    state, expected = agent.state(), never.state()
+    for key in state:
+        if key.endswith(("inverse", "count")):
+            np.testing.assert_allclose(state[key], expected[key], atol=1e-9, err_msg=key)
 
 
 @pytest.mark.parametrize("name", ALL)

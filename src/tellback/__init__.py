@@ -48,9 +48,13 @@ __all__ = [
 
 _ELSEWHERE = {"Listed": "responses", "check": "conformance", "load": "agents"}
 
+_ROOMS = ("agents", "encoders", "lab", "models", "off_policy", "theory", "worlds")
+
 
 def __getattr__(name: str) -> Any:
     """Import a public name on first use: ``tellback --help`` waits for nothing it does not need."""
+    if name in _ROOMS:  # import_module also makes it an attribute of the package
+        return import_module(f"tellback.{name}")
     if name not in __all__:
         raise AttributeError(f"module 'tellback' has no attribute {name!r}")
     value = getattr(import_module(f"tellback.{_ELSEWHERE.get(name, 'protocol')}"), name)
@@ -59,4 +63,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_ROOMS, "__version__"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,3 +14,22 @@ Indices = NDArray[np.int64]
 """Whole numbers: responses, table instructions, positions."""
 
 AnyArray = NDArray[Any]
+
+
+def immutable(array: AnyArray) -> AnyArray:
+    """The array over immutable bytes, which nobody who is given it can make writable.
+
+    Itself if it is so already, else a copy laid out in memory as the array is.
+    """
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            break
+        owner = owner.base
+    if type(owner) is bytes:
+        return array
+    order: Literal["C", "F"] = (
+        "C" if array.flags.c_contiguous or not array.flags.f_contiguous else "F"
+    )
+    values = np.frombuffer(array.tobytes(order), dtype=array.dtype, count=array.size)
+    return values.reshape(array.shape, order=order)

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
+import tempfile
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.event import Listener, register
 
 from tellback.folders import user_cache
 
@@ -35,12 +40,13 @@ def compiled_freely(function: Kernel) -> Kernel:
 
 
 def _compiled(function: Kernel, fastmath: bool | set[str]) -> Kernel:
+    folder = _cache_folder()
     # numba looks at this setting when a function is decorated.
     settings: Any = numba.config
     before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(_cache_folder())
+    settings.CACHE_DIR = str(folder or "")
     try:
-        compiler = numba.njit(cache=True, error_model="numpy", fastmath=fastmath)
+        compiler = numba.njit(cache=folder is not None, error_model="numpy", fastmath=fastmath)
         return cast(Kernel, compiler(function))
     finally:
         settings.CACHE_DIR = before
@@ -62,16 +68,45 @@ def source_digest(without: tuple[str, ...] = ()) -> str:
 
 
 @cache
-def _cache_folder() -> Path:
-    """A folder for compiled code that changes whenever any kernel might.
+def _cache_folder() -> Path | None:
+    """A folder for compiled code that changes whenever any kernel might; None if there is none.
 
     numba compiles the kernels that a kernel calls, and the constants it reads, into it, but
     notices only when its own file changes. So the folder is named by all the source that has
-    or may be read by kernels.
+    or may be read by kernels. It is in ``NUMBA_CACHE_DIR`` if that is set, else beside the
+    package, else in the user's cache: the first of them that can be written to.
     """
-    package = Path(__file__).parent
     name = f"kernels-{source_digest(without=WITHOUT_KERNELS)}"
-    beside = package / "__pycache__"
-    if os.access(beside if beside.exists() else package, os.W_OK):
-        return beside / name
-    return user_cache() / name
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    usual = (Path(__file__).parent / "__pycache__", user_cache())
+    tried = (Path(chosen),) if chosen else usual
+    for folder in tried:
+        with suppress(OSError):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder / name).close()
+            return folder / name
+    warnings.warn(
+        f"Compiled code cannot be kept in {' or '.join(map(str, tried))}: every process compiles "
+        "again. Set NUMBA_CACHE_DIR to a folder that can be written to.",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
+class _Announcement(Listener):
+    """Says on a terminal, once a process, that kernels are being compiled."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        if not _Announcement.said and sys.stderr.isatty():
+            once = " (once: the result is kept)" if _cache_folder() else ""
+            sys.stderr.write(f"Compiling{once} ...\n")
+        _Announcement.said = True
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+register("numba:compile", _Announcement())  # type: ignore[no-untyped-call]

@@ -6,8 +6,13 @@ teach: descriptions may come late, out of order, twice, or never.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from tellback.errors import ProtocolError
 from tellback.past import Past, Told
+from tellback.read_only import PLAIN, read_only
 from tellback.roles import Agent, Choice, Instruction, Task
 from tellback.streams import Stream
 
@@ -49,11 +54,17 @@ class Ledger:
             if t in self._open:
                 return self._open[t][1]
             raise ProtocolError(f"Round {t} is over; the next must be above {self._latest}.")
+        if type(task[0]) not in PLAIN:
+            task = _handed(task)
         choice = self.agent.respond(task, self._stream.at(t))
         if not isinstance(choice, Choice):
             raise ProtocolError(
                 f"respond must return a Choice, such as task.choose(y), not {choice!r}."
             )
+        if type(choice) is not Choice:  # a class of the agent's own may answer each time anew
+            choice = Choice._make(tuple.__iter__(choice))
+        if type(choice.response) is not int:
+            choice = choice._replace(response=plain_response(choice.response))
         propensity = choice.propensity
         if propensity is not None and not 0 < propensity <= 1:
             raise ProtocolError(f"In round {t} the agent stated a propensity of {propensity!r}.")
@@ -68,7 +79,7 @@ class Ledger:
 
     def resume(self, t: int, task: Task, choice: Choice) -> None:
         """Take up a round that was asked before, by a ledger that is no more: it is open."""
-        self._open[t] = (task, choice)
+        self._open[t] = (_handed(task), choice)
         self._latest = max(self._latest, t)
 
     def tell(self, t: int, description: Instruction) -> bool:
@@ -110,3 +121,24 @@ class Ledger:
     def _refuse_unasked(self, t: int) -> None:
         if not 1 <= t <= self._latest:
             raise ProtocolError(f"Round {t} was never asked; the latest is {self._latest}.")
+
+
+def _handed(task: Task) -> Task:
+    """The task as the agent is given it, whose context it cannot change for anybody else."""
+    context = read_only(task.context)
+    return task if context is task.context else task._replace(context=context)
+
+
+def plain_response(response: Any) -> Any:
+    """A number or a text without what a class of the agent's own could carry.
+
+    The teacher sees the response, and must not learn from it what was asked for. Responses of
+    other classes are the business of those who list them.
+    """
+    if isinstance(response, np.integer):
+        return np.generic.item(response)  # not by a method of the agent's
+    if isinstance(response, str):
+        return str.__str__(response)
+    if isinstance(response, int) and not isinstance(response, bool):
+        return int.__int__(response)
+    return response

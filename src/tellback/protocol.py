@@ -59,7 +59,7 @@ VERSION = 1
 """Of the loop and its random streams: goes up when the same specs give other runs."""
 
 ROUNDING = 1e-9
-"""By how much a reward may seem to exceed the best one."""
+"""By how much a reward may seem to exceed the best one, and the best one 1."""
 
 Delay = Callable[[int, np.random.Generator], int | None]
 """How many rounds the description of round t takes to arrive; None if it never does."""
@@ -230,11 +230,12 @@ def _judged(truth: Truth | None, task: Task, response: Any, t: int) -> tuple[flo
     if truth is None:
         return float("nan"), float("nan")
     reward = truth.reward(task, response)
-    regret = truth.best(task) - reward
-    if not (reward >= 0.0 and regret >= -ROUNDING):
+    best = truth.best(task)
+    regret = best - reward
+    if not (reward >= 0.0 and regret >= -ROUNDING and best <= 1.0 + ROUNDING):
         raise ProtocolError(
-            f"In round {t} the truth gave a reward of {reward} where the best is "
-            f"{reward + regret}; both must be probabilities, the best the largest."
+            f"In round {t} the truth gave a reward of {reward} where the best is {best}; "
+            "both must be probabilities, from 0 to 1, the best the largest."
         )
     return reward, regret
 

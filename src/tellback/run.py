@@ -18,6 +18,7 @@ from tellback.certificate import (
     calibrated_by_matches,
     certified_regrets,
 )
+from tellback.extras import demand_extra
 from tellback.matching import Errors, Match, Same
 from tellback.roles import Agent, Exchange, Round
 from tellback.specs import Spec
@@ -143,6 +144,7 @@ class Run:
 
     def table(self) -> polars.DataFrame:
         """The run as a polars table, a row a round."""
+        demand_extra("lab", ["polars"], "A table")
         import polars
 
         frame = polars.DataFrame(

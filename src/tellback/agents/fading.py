@@ -18,7 +18,8 @@ class FadingEllipsoid:
     anew in every round, exactly: O(d^3 + K d^2), compiled. What is kept is R with
     R'R = sum of g g', into which features and ridge are rotated: where no response has been
     described, Sigma is 1/t beside entries of the order of t, and a sum of squares would have
-    rounded that away after some million rounds.
+    rounded that away after some million rounds. For the same reason it takes features of any
+    length: widths are right to 1e-9 where |g|^2 t is 1e15.
 
     Parameters
     ----------

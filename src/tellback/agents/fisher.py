@@ -11,7 +11,7 @@ from tellback.agents.explorers import Explorer, not_finite, optimistic_choice
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError, real
-from tellback.models.ellipsoid import LOWEST_RIDGE
+from tellback.models.ellipsoid import LOWEST_RIDGE, demand_short
 from tellback.models.model import Model
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task
@@ -104,6 +104,7 @@ class Information:
             raise SettingError(
                 f"responses must have {self._dim} features each, not {task.responses.dim}."
             )
+        demand_short(task.responses, self._lam)
         described, counts = self._described()
         if described is None:
             information = np.zeros((self._dim, self._dim))

@@ -10,7 +10,7 @@ from tellback.agents.explorers import TIES, optimistic_choice
 from tellback.agents.saved import InFiles
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of, real
-from tellback.models.ellipsoid import LOWEST_RIDGE
+from tellback.models.ellipsoid import LOWEST_RIDGE, demand_short
 from tellback.models.model import checked_instruction, demand_table
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, Shown, State, Task
 
@@ -68,6 +68,7 @@ class ImitationAgent(InFiles):
         """The response most like those that were shown for this instruction."""
         x = checked_instruction(task.instruction, len(self._sums))
         # What this very context shows is taken in with its description, and used before.
+        demand_short(task.responses, self.spec.lam)
         gram, total = self._shown(task, x)
         gram, total = self._grams[x] + gram, self._sums[x] + total
         sigma = gram + self.spec.lam * np.eye(len(gram))

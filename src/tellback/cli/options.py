@@ -29,8 +29,8 @@ Full = Annotated[
     bool,
     typer.Option(
         "--full",
-        help="Also pictures that vary, the other reading of the features, and what helps "
-        "more than exploring: about three quarters of an hour on two cores.",
+        help="Also pictures that vary, the other reading of the features, what helps more than "
+        "exploring, and more steps of Adam: about an hour and a half on two cores.",
     ),
 ]
 Reuse = Annotated[

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -11,14 +13,26 @@ from tellback.cli.options import RESULTS, Full, On, ResultsFolder, Reuse, Scale,
 from tellback.cli.show import (
     conducted,
     console,
+    print_claims,
     print_results,
-    print_section,
     print_written,
     progress,
 )
 
 if TYPE_CHECKING:
     from tellback.paper.claims import Claim
+
+
+class Options(NamedTuple):
+    """What all experiments are told."""
+
+    results: Path = RESULTS
+    workers: int | None = None
+    on: str = "here"
+    scale: float = 1.0
+    full: bool = False
+    reuse: bool = False
+
 
 app = typer.Typer(
     help="Reproduce the paper's experiments and hold its claims against the result.\n\n"
@@ -43,17 +57,15 @@ def every(
     """
     from tellback.errors import SettingError
     from tellback.extras import from_extra
-    from tellback.paper.claims import claims_section
 
+    options = Options(results, workers, on, scale, full, reuse)
     if context.invoked_subcommand is not None:
-        given = (results, workers, on, scale, full, reuse)
-        if given != (RESULTS, None, "here", 1.0, False, False):
+        if options != Options():
             raise SettingError(f"Write options after {context.invoked_subcommand}, not before it.")
         return
     from_extra("vision", "torch", "The second experiment")  # rather now than in ten minutes
-    places = results, workers, on, scale, reuse
-    claims = [*_synthetic(*places), *_images(*places, full), *_theory(*places)]
-    print_section(claims_section(claims))
+    claims = [*_synthetic(options), *_images(options), *_theory(options)]
+    _print_claims(claims, options)
 
 
 @app.command()
@@ -62,16 +74,16 @@ def synthetic(
     workers: Workers = None,
     on: On = "here",
     scale: Scale = 1.0,
+    full: Full = False,
     reuse: Reuse = False,
 ) -> None:
     """The first experiment: LORIL against greedy, epsilon-greedy and random.
 
-    Both tie rules, both readings of the sizes, the paper's grids. Ctrl-C keeps what is
-    finished; a second call goes on from there.
+    Both tie rules, both readings of the sizes, the paper's grids; then the same fitted by the
+    paper's optimiser, Adam. Ctrl-C keeps what is finished; a second call goes on from there.
     """
-    from tellback.paper.claims import claims_section
-
-    print_section(claims_section(_synthetic(results, workers, on, scale, reuse)))
+    options = Options(results, workers, on, scale, full, reuse)
+    _print_claims(_synthetic(options), options)
 
 
 @app.command()
@@ -89,9 +101,8 @@ def images(
     with a GRU that learns from descriptions, on the paper's grids. Needs the vision extra.
     Ctrl-C keeps what is finished; a second call goes on from there.
     """
-    from tellback.paper.claims import claims_section
-
-    print_section(claims_section(_images(results, workers, on, scale, reuse, full)))
+    options = Options(results, workers, on, scale, full, reuse)
+    _print_claims(_images(options), options)
 
 
 @app.command()
@@ -109,76 +120,110 @@ def theory(
     would teach instead of descriptions. Ctrl-C keeps the studies' runs that are finished; the
     simulations after them take a minute or two and are done anew.
     """
-    from tellback.paper.claims import claims_section
+    options = Options(results, workers, on, scale, reuse=reuse)
+    _print_claims(_theory(options), options)
 
-    print_section(claims_section(_theory(results, workers, on, scale, reuse)))
 
-
-def _synthetic(
-    results: Path, workers: int | None, on: str, scale: float, reuse: bool
-) -> list[Claim]:
+def _synthetic(options: Options) -> list[Claim]:
+    from tellback.paper import optimiser
     from tellback.paper import synthetic as experiment
 
-    folder = _folder(results, "synthetic", scale)
-    plan = experiment.plan(scale)
-    return _reported(plan, experiment.CLAIMED, results, folder, on, workers, reuse)[0]
+    by_em, by_adam = (_folder(options, name) for name in ("synthetic", "adam"))
+    judge = partial(_each, claimed=experiment.CLAIMED)
+    claims = _reported(experiment.plan(options.scale), judge, by_em, options)[0]
+    plan = optimiser.plan(options.scale, options.full)
+    return [*claims, *_reported(plan, optimiser.claims, by_adam, options)[0]]
 
 
-def _images(
-    results: Path, workers: int | None, on: str, scale: float, reuse: bool, full: bool
-) -> list[Claim]:
+def _images(options: Options) -> list[Claim]:
     from tellback.paper import images as experiment
     from tellback.paper import sheets
 
-    folder = _folder(results, "images", scale)
-    plan = experiment.plan(scale, full)
-    claims, found = _reported(plan, experiment.CLAIMED, results, folder, on, workers, reuse)
-    worlds = list(experiment.worlds(scale, full).values())
+    folder = _folder(options, "images")
+    plan = experiment.plan(options.scale, options.full)
+    judge = partial(_each, claimed=experiment.CLAIMED)
+    claims, found = _reported(plan, judge, folder, options)
+    worlds = list(experiment.worlds(options.scale, options.full).values())
     print_written(sheets.draw(found[0], worlds, folder))
     return claims
 
 
-def _theory(results: Path, workers: int | None, on: str, scale: float, reuse: bool) -> list[Claim]:
-    from tellback.lab import Store
+def _theory(options: Options) -> list[Claim]:
     from tellback.lab.report import write_report
     from tellback.paper.claims import claims_section
     from tellback.paper.theory import plan
 
-    folder = _folder(results, "theory", scale)
-    found, complete = conducted(plan.studies(scale), Store(results / "runs"), on, workers, reuse)
-    if not complete:
-        raise typer.Exit(1)
+    folder = _folder(options, "theory")
+    found = _found(plan.studies(options.scale), options)
     with progress(console(stderr=True)) as show:
-        findings = plan.findings(found, scale, show)
+        findings = plan.findings(found, options.scale, show)
     section = claims_section(list(findings.claims))
-    shown = plan.reported(found, scale)
+    shown = plan.reported(found, options.scale)
     print_results(shown)
     print_written(write_report(plan.TITLE, shown, folder, [section], findings.pictures, ()))
     return list(findings.claims)
 
 
-def _folder(results: Path, name: str, scale: float) -> Path:
+def _print_claims(claims: list[Claim], options: Options) -> None:
+    """The claims in short, and a page with their notes and the way to every report there is."""
+    from tellback.files import written_whole
+    from tellback.lab.report import Section
+    from tellback.lab.report.markup import element
+    from tellback.lab.report.page import page
+    from tellback.paper.claims import claims_section
+
+    print_claims(claims)
+    reports = sorted(options.results.glob("*/report.html"))
+    links = [
+        (report.parent.name, element("a", report, href=f"{report.parent.name}/report.html"))
+        for report in reports
+    ]
+    sections = [claims_section(claims), Section("The reports", ("experiment", "page"), links)]
+    path = options.results / "report.html"
+    with written_whole(path) as temporary:
+        temporary.write_text(page("The paper's claims", [], sections), encoding="utf-8")
+    console().print(
+        f"\nEvery claim with its notes, and all reports: [bold]{path}[/]", soft_wrap=True
+    )
+
+
+def _folder(options: Options, name: str) -> Path:
     """The folder of an experiment, before any work starts."""
     from tellback.errors import real
     from tellback.files import demand_writable
 
-    real("scale", scale, above=0, at_most=1)
-    demand_writable(results / name)
-    return results / name
+    real("scale", options.scale, above=0, at_most=1)
+    demand_writable(options.results / name)
+    return options.results / name
+
+
+def _each(found: list[Any], claimed: Any) -> list[Claim]:
+    """The claim held against every study that has LORIL in it."""
+    from tellback.paper.claims import claim
+
+    return [claim(one, claimed) for one in found if "LORIL" in one.study.agents]
 
 
 def _reported(
-    plan: Any, claimed: Any, results: Path, folder: Path, on: str, workers: int | None, reuse: bool
+    plan: Any, judge: Callable[[list[Any]], list[Claim]], folder: Path, options: Options
 ) -> tuple[list[Claim], list[Any]]:
-    """Run a plan, hold the claim against every study that has LORIL in it, write the report."""
-    from tellback.lab import Store
+    """Run a plan, hold claims against its studies, write the report."""
     from tellback.lab.report import write_report
-    from tellback.paper.claims import claim, claims_section
+    from tellback.paper.claims import claims_section
 
-    found, complete = conducted(plan.studies, Store(results / "runs"), on, workers, reuse)
-    if not complete:  # what the paper claims is of all of it
-        raise typer.Exit(1)
+    found = _found(plan.studies, options)
     print_results(found)
-    claims = [claim(one, claimed) for one in found if "LORIL" in one.study.agents]
+    claims = judge(found)
     print_written(write_report(plan.title, found, folder, [claims_section(claims)]))
     return claims, found
+
+
+def _found(studies: Any, options: Options) -> list[Any]:
+    """The results of studies; the command ends if a run failed: claims are about all of them."""
+    from tellback.lab import Store
+
+    store = Store(options.results / "runs")
+    found, complete = conducted(studies, store, options.on, options.workers, options.reuse)
+    if not complete:
+        raise typer.Exit(1)
+    return found

@@ -12,6 +12,7 @@ import typer
 if TYPE_CHECKING:
     from tellback.lab import Failure, Results, Store, Study
     from tellback.lab.report import Section
+    from tellback.paper.claims import Claim
 
 
 def console(stderr: bool = False) -> Any:
@@ -157,6 +158,34 @@ def print_bounds(results: Results) -> None:
             spec = results.tuned(agent)
             line = said_of(f"{agent}, {name}", bound, results.study.rounds, regret, spec)
             console().print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+VERDICT_COLOURS = {"holds": "green", "does not hold": "red"}
+
+
+def print_claims(claims: Sequence[Claim]) -> None:
+    """What the paper claims, and below each claim how it was read, what came out, the verdict."""
+    from rich.table import Table
+
+    out, before = console(), None
+    for one in claims:
+        if one.claim != before:
+            figure = f" [dim]({escape(one.figure)})[/]" if one.figure else ""
+            out.print(f"[bold]{escape(one.claim)}[/]{figure}", highlight=False)
+            before, figure_before = one.claim, one.figure
+        colour = VERDICT_COLOURS.get(one.verdict, "yellow")
+        row = Table.grid(padding=(0, 1), expand=True)
+        row.add_column(width=1)
+        for ratio in (10, 10, 4):
+            row.add_column(ratio=ratio)
+        other = f" ({one.figure})" if one.figure and one.figure != figure_before else ""
+        row.add_row(
+            "",
+            escape(one.reading + other),
+            escape(one.measured),
+            f"[{colour}]{escape(one.verdict)}[/]",
+        )
+        out.print(row, highlight=False)
 
 
 def print_section(section: Section) -> None:

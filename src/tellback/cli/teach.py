@@ -110,10 +110,10 @@ def serve(
 
 
 def _demand_extra() -> None:
-    from tellback.extras import from_extra
+    from tellback.extras import demand_extra
 
-    for module in ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2"):
-        from_extra("classroom", module, "The classroom")
+    needed = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2", "polars")
+    demand_extra("classroom", needed, "The classroom")
 
 
 def _demonstration(settings: Settings) -> str:

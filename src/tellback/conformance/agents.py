@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tellback.conformance.report import Check
-from tellback.conformance.simulated import sample_tasks, simulated
+from tellback.conformance.simulated import sample_tasks, simulated, values_in
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError
 from tellback.protocol import play
@@ -22,6 +22,7 @@ from tellback.worlds import Images, Synthetic
 
 TRIAL_ROUNDS = 60
 LAST_ROUND = 80
+CONTEXTS_TRIED = 3
 
 
 def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[str, Check]]:
@@ -31,7 +32,7 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
         yield "it plays where pictures or responses stay the same", partial(_plays_in, same, make)
         yield "it plays where they change every round", partial(_plays_in, fresh, make)
     else:
-        same = world
+        same = fresh = world
         yield "it plays in the given world", partial(_plays_in, world, make)
     begun: list[_AgentTrial] = []
     yield "it can be made anew", partial(_begin, begun, same, make)
@@ -43,6 +44,7 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
     yield "it responds alike to the same task and the same random stream", trial.repeats_itself
     yield "responding changes nothing in it", trial.responding_changes_nothing
     yield "it learns late and out of order", trial.learns_out_of_order
+    yield "it leaves the context as it is", partial(_leaves_contexts, same, fresh, make)
     if not missing(trial.agent, _Restorable):
         yield "its state is arrays and numbers", trial.state_is_plain
         yield "restored from its state, it goes on as before", trial.restores
@@ -79,6 +81,17 @@ class _Restorable:
 
 def _plays_in(world: Any, make: Callable[[], Any]) -> str:
     play(copy.deepcopy(world), make(), rounds=TRIAL_ROUNDS, seed=1)
+    return ""
+
+
+def _leaves_contexts(same: Any, fresh: Any, make: Callable[[], Any]) -> str:
+    """Give it contexts that it can write into, and look whether it did."""
+    for world in (same, fresh):
+        trial = _AgentTrial(world, make)
+        for t in range(1, CONTEXTS_TRIED + 1):
+            trouble = trial.writes_into(t)
+            if trouble:
+                return trouble
     return ""
 
 
@@ -168,6 +181,22 @@ class _AgentTrial:
                 agent.learn(task, choice, told)
         self._respond(agent, 11)
         return ""
+
+    def writes_into(self, t: int) -> str:
+        """What it did to a context that can be changed; '' if nothing."""
+        original = self._task(t)
+        task = original._replace(context=copy.deepcopy(original.context))
+        before = values_in(task.context)
+        choice = self.agent.respond(task, self._choices.at(t))
+        told = self._teacher.describe(original.context, choice.response, self._descriptions.at(t))
+        if told is not None:
+            self.agent.learn(task, choice, told)
+        if values_in(task.context) == before:
+            return ""
+        return (
+            f"it changed the context of task {t}. In a run contexts are read-only: "
+            "work on a copy, such as context.copy()"
+        )
 
     def state_is_plain(self) -> str:
         self._teach(self.agent, 1, 10)

@@ -33,3 +33,16 @@ class _Silence:
 
     def describe(self, context: Any, response: Any, rng: np.random.Generator) -> None:
         return None
+
+
+def values_in(thing: Any) -> Any:
+    """What a context holds now, in nested tuples: equal later if nothing was written into it."""
+    if isinstance(thing, np.ndarray) and not thing.dtype.hasobject:
+        return thing.shape, str(thing.dtype), thing.tobytes()
+    if isinstance(thing, dict):
+        return tuple((name, values_in(value)) for name, value in thing.items())
+    if isinstance(thing, list | tuple | np.ndarray):
+        return tuple(map(values_in, thing))
+    if hasattr(thing, "__dict__") and not isinstance(thing, type):
+        return type(thing).__name__, values_in(vars(thing))
+    return thing

@@ -5,15 +5,19 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property, partial
+from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from tellback.agents import Uniform
 from tellback.conformance.report import Check
 from tellback.conformance.simulated import sample_tasks, simulated
 from tellback.protocol import play
 from tellback.responses import Listed
-from tellback.roles import Facts, Task, Teacher, Truth, World, missing
+from tellback.roles import Choice, Facts, Task, Teacher, Truth, World, missing
 from tellback.streams import Stream
 
 TRIAL_ROUNDS = 60
@@ -40,6 +44,7 @@ def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
     if trial.truth is not None:
         yield "rewards are probabilities, and the best is the largest", trial.rewards_are_sound
         yield "its teacher describes as the truth says", trial.teacher_is_true
+        yield "its tasks survive an agent that writes into them", trial.tasks_survive
     yield f"an agent can play {TRIAL_ROUNDS} rounds in it", trial.can_be_played
 
 
@@ -157,9 +162,59 @@ class _WorldTrial:
                 return f"it said {x!r} of a response to which the truth gives {reward:.4g} for that"
         return ""
 
+    def tasks_survive(self) -> str:
+        """Hold the rewards against those of an agent that chooses the same and writes nothing."""
+        runs = [
+            play(copy.deepcopy(self._simulation), agent, rounds=TRIAL_ROUNDS, seed=1)
+            for agent in (_Idle(), _Vandal())
+        ]
+        honest, tampered = (zip(run.rewards, run.regrets, strict=True) for run in runs)
+        for t, (one, other) in enumerate(zip(honest, tampered, strict=True), start=1):
+            if one != other:
+                return (
+                    f"in round {t} an agent that wrote into the context got a reward of "
+                    f"{other[0]:.4g} instead of {one[0]:.4g}: make contexts of numbers, text, "
+                    "arrays, tuples and dataclasses, of which agents are given copies"
+                )
+        return ""
+
     def can_be_played(self) -> str:
         play(copy.deepcopy(self._simulation), Uniform(), rounds=TRIAL_ROUNDS, seed=1)
         return ""
+
+
+class _Idle:
+    """Chooses some response, and learns nothing."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return task.choose(_some_response(task))
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None: ...
+
+
+class _Vandal(_Idle):
+    """Does the same, and sets to 0 every array that it can."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        _erase(task.context, set())
+        return super().respond(task, rng)
+
+
+def _erase(thing: Any, met: set[int]) -> None:
+    if id(thing) in met or isinstance(thing, type | ModuleType | Listed):
+        return
+    met.add(id(thing))
+    if isinstance(thing, np.ndarray) and not thing.dtype.hasobject:
+        with suppress(ValueError, TypeError):
+            thing[...] = np.zeros((), thing.dtype)
+    elif isinstance(thing, dict):
+        for value in thing.values():
+            _erase(value, met)
+    elif isinstance(thing, list | tuple | np.ndarray):
+        for value in thing:
+            _erase(value, met)
+    elif hasattr(thing, "__dict__"):
+        _erase(vars(thing), met)
 
 
 def _some_response(task: Task) -> Any:

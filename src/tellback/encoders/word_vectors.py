@@ -19,7 +19,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.encoders.text import Remembering, TextEncoder, TextEncoderSpec, plain_words, unit
 from tellback.errors import SettingError, TellbackError, whole
-from tellback.extras import from_extra
+from tellback.extras import from_extra, install_command
 
 PACKAGE = "wordllama"
 RELEASE = "0.4.0.post1"
@@ -96,7 +96,7 @@ def _folder() -> Path:
     if found is None or found.origin is None:
         raise TellbackError(
             f"WordVectors needs {PACKAGE}: install tellback with its language extra, "
-            "pip install 'tellback[language]'."
+            f"{install_command('language')}."
         )
     return Path(found.origin).parent
 

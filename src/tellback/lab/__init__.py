@@ -1,5 +1,9 @@
 """The lab: studies as data, run in parallel, kept in files, compared honestly."""
 
+from tellback.extras import demand_extra
+
+demand_extra("lab", ("polars", "matplotlib"), "The lab")
+
 from tellback.lab.compare import Difference, Estimate, less_regret, mean_regret
 from tellback.lab.compute import Failure
 from tellback.lab.conduct import RunsFailedError, conduct

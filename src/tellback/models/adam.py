@@ -1,7 +1,7 @@
 """The mixture fitted as the paper does: Adam on theta, F being the softmax of its columns.
 
 The same model class as ``Mixture`` and the same likelihood, so that the two ways of
-climbing it can be compared. Needs PyTorch (the ``torch`` extra).
+climbing it can be compared.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from tellback.arrays import Array
+from tellback.arrays import Array, Indices
+from tellback.compiled import compiled_freely
 from tellback.errors import SettingError, real, whole
-from tellback.extras import from_extra
-from tellback.models.entries import Entries
+from tellback.models.entries import COUNT, FEATURES, INSTRUCTION, Entries
 from tellback.models.model import (
     ModelSpec,
     checked_instruction,
     demand_distributions,
     demand_table,
 )
+from tellback.models.training import EPSILON, FIRST_DECAY, SECOND_DECAY
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 
@@ -35,36 +36,64 @@ class MixtureByAdam(ModelSpec):
         Adam's; the paper's is 0.001.
     steps : int
         Full-history steps a description. The paper does not give a number.
+    start : float
+        The standard deviation of the normal draws that theta begins with. The paper does not
+        say how it begins: 0 makes every column of F uniform, 1 is what PyTorch's ``randn`` gives.
     """
+
+    version: ClassVar[int] = 2  # compiled: other last bits than PyTorch's
 
     learning_rate: float = 0.001
     steps: int = 1
+    start: float = 0.0
 
     def __post_init__(self) -> None:
         self._settle(
             learning_rate=real("learning_rate", self.learning_rate, above=0),
             steps=whole("steps", self.steps),
+            start=real("start", self.start, at_least=0),
         )
 
     def begin(self, facts: Facts, rng: np.random.Generator) -> AdamModel:
-        """theta = 0: every column of F uniform."""
-        return AdamModel(demand_table(self.kind, facts), facts.dim, self.learning_rate, self.steps)
+        """A model without data."""
+        shape = demand_table(self.kind, facts), facts.dim
+        theta = self.start * rng.standard_normal(shape) if self.start else np.zeros(shape)
+        return AdamModel(*shape, self.learning_rate, self.steps, theta)
 
 
 class AdamModel:
-    """A live mixture that is fitted by Adam."""
+    """A live mixture that is fitted by Adam.
+
+    Parameters
+    ----------
+    instructions, dim : int
+        |X| and d, the shape of F.
+    learning_rate, steps
+        As in ``MixtureByAdam``.
+    theta : Array, optional
+        What to begin with; 0 by default.
+    """
 
     inexact: ClassVar[str] = "its fit is not the exact maximum of the likelihood"
 
-    def __init__(self, instructions: int, dim: int, learning_rate: float, steps: int) -> None:
-        self._torch = from_extra("torch", "torch", "mixture-by-adam")
+    def __init__(
+        self,
+        instructions: int,
+        dim: int,
+        learning_rate: float,
+        steps: int,
+        theta: Array | None = None,
+    ) -> None:
+        shape = instructions, dim
+        self._learning_rate = learning_rate
         self._steps = steps
         self._entries = Entries(instructions, dim)
-        self._theta = self._torch.zeros(
-            (instructions, dim), dtype=self._torch.float64, requires_grad=True
-        )
-        self._adam = self._torch.optim.Adam([self._theta], lr=learning_rate)
-        self._f = np.full((instructions, dim), 1 / instructions)
+        self._theta: Array = np.zeros(shape) if theta is None else theta
+        self._first, self._second = np.zeros(shape), np.zeros(shape)
+        self._done = 0
+        self._gradient = np.empty(shape)
+        self._f = np.empty(shape)
+        self._soften()
 
     @property
     def f(self) -> Array:
@@ -85,18 +114,26 @@ class AdamModel:
 
     def climb(self, steps: int) -> None:
         """Take that many Adam steps on the mean log-likelihood of all descriptions."""
-        torch, entries = self._torch, self._entries
-        rows = torch.from_numpy(entries.rows)
-        features = torch.from_numpy(entries.features)
-        weights = torch.from_numpy(entries.counts / entries.counts.sum())
+        entries, size = self._entries, self._entries.size
+        total = float(entries.counts.sum())
         for _ in range(steps):
-            f = torch.softmax(self._theta, dim=0)
-            loss = -(weights * torch.log((f[rows] * features).sum(dim=1))).sum()
-            self._adam.zero_grad()
-            loss.backward()
-            self._adam.step()
-        with torch.no_grad():
-            self._f = torch.softmax(self._theta, dim=0).numpy()
+            self._done += 1
+            _slope(self._f, entries.links, entries.numbers, size, total, self._gradient)
+            _step(
+                self._theta,
+                self._gradient,
+                self._first,
+                self._second,
+                self._learning_rate / (1 - FIRST_DECAY**self._done),
+                1 / np.sqrt(1 - SECOND_DECAY**self._done),
+            )
+            self._soften()
+
+    def _soften(self) -> None:
+        """F from theta. numpy's exponential runs on all lanes of the processor, numba's on one."""
+        _below_highest(self._theta, self._f)
+        np.exp(self._f, out=self._f)
+        _normalise(self._f)
 
     def log_likelihood(self) -> float:
         """The sum over descriptions of log f-hat(x') . g(y, s)."""
@@ -104,19 +141,16 @@ class AdamModel:
 
     def state(self) -> State:
         """The history, theta, and Adam's moments."""
-        moments = self._adam.state.get(self._theta, {})
-        zeros = np.zeros(self._f.shape)
         return {
             **self._entries.state(),
-            "theta": self._theta.detach().numpy().copy(),
-            "first_moment": moments["exp_avg"].numpy().copy() if moments else zeros,
-            "second_moment": moments["exp_avg_sq"].numpy().copy() if moments else zeros,
-            "adam_steps": int(moments["step"]) if moments else 0,
+            "theta": self._theta.copy(),
+            "first_moment": self._first.copy(),
+            "second_moment": self._second.copy(),
+            "adam_steps": self._done,
         }
 
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
-        torch = self._torch
         names = ("theta", "first_moment", "second_moment")
         saved = {name: np.array(state[name], dtype=np.float64) for name in names}
         for name, values in saved.items():
@@ -125,14 +159,69 @@ class AdamModel:
                     f"The saved {name} is of shape {values.shape}, and this model's is "
                     f"{self._f.shape}."
                 )
+        done = whole("adam_steps", state["adam_steps"], at_least=0)
         self._entries.restore(state)
-        with torch.no_grad():
-            self._theta.copy_(torch.from_numpy(saved["theta"]))
-            self._f = torch.softmax(self._theta, dim=0).numpy()
-        self._adam.state.clear()
-        if state["adam_steps"]:
-            self._adam.state[self._theta] = {
-                "step": torch.tensor(float(state["adam_steps"])),
-                "exp_avg": torch.from_numpy(saved["first_moment"]),
-                "exp_avg_sq": torch.from_numpy(saved["second_moment"]),
-            }
+        self._theta, self._first, self._second = saved.values()
+        self._done = done
+        self._soften()
+
+
+@compiled_freely
+def _below_highest(theta: Array, below: Array) -> None:
+    """By how much each entry is above the highest of its column: 0 or less."""
+    highest = theta[0].copy()
+    for x in range(len(theta)):
+        for i in range(theta.shape[1]):
+            highest[i] = theta[x, i] if theta[x, i] > highest[i] else highest[i]
+    for x in range(len(theta)):
+        for i in range(theta.shape[1]):
+            below[x, i] = theta[x, i] - highest[i]
+
+
+@compiled_freely
+def _normalise(f: Array) -> None:
+    """Let every column sum to 1."""
+    totals = np.zeros(f.shape[1])
+    for x in range(len(f)):
+        for i in range(f.shape[1]):
+            totals[i] += f[x, i]
+    shares = 1 / totals
+    for x in range(len(f)):
+        for i in range(f.shape[1]):
+            f[x, i] *= shares[i]
+
+
+@compiled_freely
+def _slope(
+    f: Array, links: Indices, numbers: Array, size: int, total: float, gradient: Array
+) -> None:
+    """The derivative by theta of minus the mean log-likelihood, theta being that of F."""
+    dim = f.shape[1]
+    gradient[:] = 0.0
+    for entry in range(size):
+        x = links[entry, INSTRUCTION]
+        p = 0.0
+        for i in range(dim):
+            p += f[x, i] * numbers[entry, FEATURES + i]
+        weight = numbers[entry, COUNT] / (total * p)
+        for i in range(dim):
+            gradient[x, i] -= weight * numbers[entry, FEATURES + i]
+    means = np.zeros(dim)
+    for x in range(len(f)):
+        for i in range(dim):
+            means[i] += f[x, i] * gradient[x, i]
+    for x in range(len(f)):
+        for i in range(dim):
+            gradient[x, i] = f[x, i] * (gradient[x, i] - means[i])
+
+
+@compiled_freely
+def _step(
+    theta: Array, gradient: Array, first: Array, second: Array, rate: float, scale: float
+) -> None:
+    """One step of Adam, given its learning rate and its scale with the bias taken out."""
+    at, slope, m, v = theta.ravel(), gradient.ravel(), first.ravel(), second.ravel()
+    for i in range(len(at)):
+        m[i] = FIRST_DECAY * m[i] + (1 - FIRST_DECAY) * slope[i]
+        v[i] = SECOND_DECAY * v[i] + (1 - SECOND_DECAY) * slope[i] * slope[i]
+        at[i] -= rate * m[i] / (np.sqrt(v[i]) * scale + EPSILON)

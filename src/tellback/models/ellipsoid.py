@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -16,6 +17,14 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 LOWEST_RIDGE = 1e-9
 """Below this, rounding in the inverse would outweigh what was learned."""
+
+LARGEST_RATIO = 1e9
+"""The largest |g|^2 / lambda. The inverse begins at 1 / lambda and has errors of EPSILON times
+this ratio for good: of up to 1e-7 here, against 45 digits, and of 1e-3 at 1e14, where the
+widths, which fall as descriptions come in, mean nothing any more. With features of length 1 it is
+the limit that ``LOWEST_RIDGE`` sets."""
+
+_SLACK = 1 + 1e-6  # a length of 1 may be rounded
 
 MOST_LOST = 1e-11
 """How much of the inverse a removal may lose to rounding, about: more, and it is refused."""
@@ -77,11 +86,10 @@ class Ellipsoid:
 
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
-        if not self._change(features, 1.0, 0.0):
-            allowed = (
-                "finite" if not np.isfinite(features).all() else f"shorter for lam={self.lam:g}"
-            )
-            raise SettingError(f"features must be {allowed}, not {features}.")
+        if not self._change(features, 1.0, 0.0, LARGEST_RATIO * self.lam * _SLACK):
+            if not np.isfinite(features).all():
+                raise SettingError(f"features must be finite, not {features}.")
+            raise too_long(features, self.lam)
         self.count += 1
 
     def remove(self, features: Array) -> None:
@@ -93,20 +101,22 @@ class Ellipsoid:
         """
         # The inverse began at 1 / lam and has errors of that size times EPSILON ever since;
         # a removal divides them by 1 - g' Sigma^-1 g.
-        if not self.count or not self._change(features, -1.0, EPSILON / MOST_LOST / self.lam):
+        if not self.count or not self._change(
+            features, -1.0, EPSILON / MOST_LOST / self.lam, np.inf
+        ):
             raise SettingError(
                 f"These features cannot be removed: they were never added, or a ridge of "
                 f"{self.lam:g} is too small to take them out exactly: {features}."
             )
         self.count -= 1
 
-    def _change(self, features: Array, sign: float, lost: float) -> bool:
+    def _change(self, features: Array, sign: float, lost: float, longest: float) -> bool:
         if features.shape != self._shape:
             raise SettingError(
                 f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
             )
         self._updated = True
-        return _rank_one(self.inverse, features, sign, lost, self._columns, self._widths)
+        return _rank_one(self.inverse, features, sign, lost, longest, self._columns, self._widths)
 
     def squared_widths(self, responses: Listed, keep: bool) -> Array:
         """g' Sigma^-1 g for every listed response.
@@ -124,6 +134,7 @@ class Ellipsoid:
             raise SettingError(
                 f"responses must have {self._shape[0]} features each, not {responses.dim}."
             )
+        demand_short(responses, self.lam)
         # Widths kept by updates differ in their last bits from widths computed anew: an
         # agent that meets equal responses in another run goes on with those it has.
         if self._kept is not None and np.array_equal(self._kept.matrix, responses.matrix):
@@ -169,8 +180,37 @@ class Ellipsoid:
             self._updated = True
 
 
+def demand_short(responses: Listed, lam: float) -> None:
+    """Refuse responses with features that are too long for a ridge, and say what to do."""
+    longest, squared = _longest(responses.columns)
+    if not squared <= LARGEST_RATIO * lam * _SLACK:
+        raise too_long(responses.features(longest), lam, f" of response {longest}")
+
+
+def too_long(features: Array, lam: float, whose: str = "") -> SettingError:
+    """The error for features that are too long for a ridge."""
+    length, allowed = math.hypot(*features), math.sqrt(LARGEST_RATIO * lam)
+    return SettingError(
+        f"The features{whose} have a length of {length:.3g}; with lam={lam:g} rounding spoils "
+        f"Sigma beyond {allowed:.3g}. Divide all features by {length / allowed:.2g} or more, "
+        f"or set lam to {length * (length / LARGEST_RATIO):.2g} or more."
+    )
+
+
 _NO_COLUMNS = Listed(np.zeros((1, 1))).columns[:, :0]
 _NO_WIDTHS = np.empty(0)
+
+
+@compiled
+def _longest(columns: Array) -> tuple[int, float]:
+    """The column with the largest squared length, and that length."""
+    dim, responses = columns.shape
+    squares = np.zeros(responses)
+    for i in range(dim):
+        for y in range(responses):
+            squares[y] += columns[i, y] * columns[i, y]
+    longest = int(np.argmax(squares))
+    return longest, squares[longest]
 
 
 @compiled
@@ -191,13 +231,19 @@ def _quadratic_forms(inverse: Array, columns: Array) -> Array:
 
 @compiled
 def _rank_one(
-    inverse: Array, g: Array, sign: float, lost: float, columns: Array, widths: Array
+    inverse: Array,
+    g: Array,
+    sign: float,
+    lost: float,
+    longest: float,
+    columns: Array,
+    widths: Array,
 ) -> bool:
     """Sherman and Morrison: Sigma^-1 -= u u' / (1 + g'u) with u = Sigma^-1 g, and the widths.
 
     A sign of -1 takes g g' out again. False, and nothing changed, if Sigma would then no
-    longer be positive definite by more than rounding, ``lost`` times g'g, or if there are
-    features that are no numbers.
+    longer be positive definite by more than rounding, ``lost`` times g'g, if there are
+    features that are no numbers, or if g'g is above ``longest``.
     """
     dim = len(g)
     u = np.empty(dim)
@@ -209,7 +255,7 @@ def _rank_one(
         u[i] = product
         grown += sign * g[i] * product
         length += g[i] * g[i]
-    if not (np.isfinite(grown) and grown > lost * length):
+    if not (np.isfinite(grown) and grown > lost * length and length <= longest):
         return False
     shrink = sign / grown
     for i in range(dim):

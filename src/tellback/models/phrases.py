@@ -22,6 +22,7 @@ class Phrases:
 
     def __init__(self) -> None:
         self._after: dict[tuple[int, ...], Counter[int]] = {}
+        self._totals: Counter[tuple[int, ...]] = Counter()
 
     def add(self, sentence: Sequence[int]) -> None:
         """Count a sentence, given as rows of words."""
@@ -29,12 +30,13 @@ class Phrases:
         for i in range(2, len(rows)):
             for known in ((), (rows[i - 1],), (rows[i - 2], rows[i - 1])):
                 self._after.setdefault(known, Counter())[rows[i]] += 1
+                self._totals[known] += 1
 
     def following(self, before: Sequence[int], vocabulary: int) -> Array:
         """The probability of each of so many words after these."""
         chances = np.full(vocabulary, 1 / vocabulary)
-        for counts in self._heard(before):
-            total, kinds = counts.total(), len(counts)
+        for counts, total in self._heard(before):
+            kinds = len(counts)
             chances *= kinds / (total + kinds)
             for row, count in counts.items():
                 chances[row] += count / (total + kinds)
@@ -50,15 +52,15 @@ class Phrases:
         logarithm = 0.0
         for i, row in enumerate(rows):
             chance = 1 / vocabulary
-            for counts in self._heard(rows[:i]):
-                total, kinds = counts.total(), len(counts)
+            for counts, total in self._heard(rows[max(0, i - 2) : i]):
+                kinds = len(counts)
                 chance = (kinds * chance + counts[row]) / (total + kinds)
             logarithm += math.log(chance)
         return logarithm
 
-    def _heard(self, before: Sequence[int]) -> Iterator[Counter[int]]:
-        """What was heard after none, one and two of the words before."""
+    def _heard(self, before: Sequence[int]) -> Iterator[tuple[Counter[int], int]]:
+        """What was heard after none, one and two of the words before, with the total of each."""
         first, second = [BEGIN, BEGIN, *before][-2:]
         for known in ((), (second,), (first, second)):
             if counts := self._after.get(known):
-                yield counts
+                yield counts, self._totals[known]

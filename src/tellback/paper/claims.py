@@ -11,6 +11,7 @@ from tellback.lab.report import Section
 from tellback.lab.results import Results
 
 FEW = 5  # groups of seeds whose margins are listed one by one
+NOT_CONTRADICTED = "not contradicted"
 VERDICTS = {"less": "holds", "more": "does not hold", "undecided": "undecided"}
 
 
@@ -29,8 +30,9 @@ class Claim:
     measured : str
         What came out, with n and an interval; settings chosen on other seeds.
     verdict : str
-        'holds', 'does not hold' or 'undecided'; 'vacuous' of a bound that nothing can exceed,
-        'steeper here' of a growth that a loose bound allows.
+        'holds', 'does not hold' or 'undecided'; 'not contradicted' of a statement about all agents,
+        or about the theorem's radius, that was tried with a few agents or a chosen k; 'vacuous' of
+        a bound that nothing can exceed, 'steeper here' of a growth that a loose bound allows.
     note : str
         What else there is to know.
     """

@@ -159,10 +159,12 @@ def _second(
     agrees = bool(match(first, description))
     if round.second is not None:
         given = log.connection.execute(
-            select(events.c.account, events.c.data).where(
+            select(events.c.kind, events.c.account, events.c.data).where(
                 events.c.lesson == log.lesson, events.c.seq == round.second
             )
         ).one()
+        if given.kind != Kind.SECOND.value:
+            raise RefusedError("described", f"Round {round.number} was described by somebody else.")
         if given.account != account or json.loads(given.data).get("description") != description:
             raise RefusedError("described", f"Round {round.number} has been described twice.")
         return Given(round.second, False, saw_request, matched, True, agrees, asked.instruction)
@@ -201,7 +203,7 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
         return False
     if round.describer != account and not anyones:
         raise RefusedError("not_yours", f"Round {number} was described by somebody else.")
-    if round.second is not None:
+    if round.second is not None and not _declined(log, round.second):
         raise RefusedError(
             "described", f"Round {number} has a second description, which compares with the first."
         )
@@ -213,6 +215,7 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
         status=Status.OPEN.value,
         described=None,
         describer=None,
+        second=None,
         matched=None,
         claimed_by=account,
         claimed_until=until,
@@ -220,20 +223,31 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
     return True
 
 
+def _declined(log: LessonLog, second: int) -> bool:
+    """Whether whoever was to describe a round too had no description."""
+    return bool(event_data(log.connection, log.lesson, second).get("second"))
+
+
 def end_without(
     log: LessonLog, number: int, account: str, outcome: Status, note: str, *, anyones: bool
 ) -> bool:
-    """Close a round without a description; False if they closed it so before."""
+    """Close a round without a description; False if they closed it so before.
+
+    Whoever was to give a second description closes only that: nobody else is asked for one.
+    """
     round = hold_round(log, number)
+    data: Data = {"note": note} if note else {}
     if round.status is Status.DESCRIBED:
         if _may_add_second(round, account) and round.second is None:
-            change_round(log, number, wants_second=False, claimed_by=None, claimed_until=None)
+            seq = log.append(
+                OUTCOMES[outcome], data | {"second": True}, round=number, account=account
+            )
+            change_round(log, number, second=seq, claimed_by=None, claimed_until=None)
             return True
         raise RefusedError("described", f"Round {number} has been described.")
     _refuse_others(round, account, anyones)
     if round.status is outcome and round.describer == account:
         return False
-    data: Data = {"note": note} if note else {}
     log.append(OUTCOMES[outcome], data, round=number, account=account)
     change_round(
         log,

@@ -16,9 +16,10 @@ NOT_THEIRS = (Kind.ASKED, Kind.ROLLED_BACK, Kind.REDACTED)
 
 
 def roll_back(log: LessonLog, to: int, account: str) -> int:
-    """Let stand what stood after an event, and nothing that came later; how many are left.
+    """Go back to how the lesson stood right after an event; how many descriptions are active.
 
-    The log keeps all of it: rolling back is an event too, and can itself be rolled back.
+    The log keeps all of it: rolling back is an event too, and can itself be rolled back. What
+    goes back and what does not is told in `tellback.classroom.store.places`.
     """
     if not 0 <= to <= log.latest:
         raise FieldError("to", f"to must be an event from 0 to {log.latest}, not {to!r}.")

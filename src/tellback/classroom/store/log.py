@@ -226,31 +226,12 @@ def in_force(rollbacks: Iterable[Event], latest: int) -> Spans:
     return spans[::-1]
 
 
+def spans_in_force(connection: Connection, lesson: str) -> Spans:
+    """The stretches of a lesson's log that count now."""
+    rollbacks = read_events(connection, lesson, kinds=[Kind.ROLLED_BACK])
+    return in_force(rollbacks, latest_event(connection, lesson))
+
+
 def counts(spans: Spans, seq: int) -> bool:
     """Whether an event is in one of the stretches."""
     return any(low < seq <= high for low, high in spans)
-
-
-def standing(happened: Iterable[Event]) -> dict[int, int]:
-    """Which descriptions stand after these events: by round, in the order they were given.
-
-    A round has one description that stands: its latest, unless that was withdrawn, redacted
-    or rolled back. The agent is what these teach in this order, and nothing else.
-
-    Parameters
-    ----------
-    happened : iterable of Event
-        All events of a lesson from its beginning, at least those that change what stands.
-    """
-    seen = list(happened)
-    rollbacks = [event for event in seen if event.kind is Kind.ROLLED_BACK]
-    spans = in_force(rollbacks, seen[-1].seq if seen else 0)
-    stands: dict[int, int] = {}
-    for event in seen:
-        if event.round is None or not counts(spans, event.seq):
-            continue
-        if event.kind in (Kind.DESCRIBED, Kind.WITHDRAWN):
-            stands.pop(event.round, None)
-        if event.kind is Kind.DESCRIBED and not event.redacted:
-            stands[event.round] = event.seq
-    return stands

@@ -1,13 +1,27 @@
-"""Where each round stands, worked out again from the log."""
+"""Where each round stands, worked out again from the log.
+
+The rule of going back: after a roll back to event N, rounds stand where they stood right after
+event N, whatever came between, earlier roll backs included. So does all that follows from them:
+which descriptions are active, what the agent knows, and the counts of second descriptions and
+checks. Four things are not brought back, because a log cannot undo them:
+
+- Rounds that were asked after event N: those that were open stay open, and those that were
+  closed become ``rolled_back``, since the agent that chose their responses is no more.
+- Deleted words. The log is read as it is now: what was redacted is gone at every event.
+- What people know. Whoever described a round was shown its request, whoever checked one was
+  shown its response, and whoever skipped one has seen it; that holds for good.
+- Leases, which are no events. A round that changes is free again; all others keep theirs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select, update
 
-from tellback.classroom.store.log import Event, Kind, LessonLog, counts, in_force, read_events
+from tellback.classroom.store.log import Event, Kind, LessonLog, read_events
 from tellback.classroom.store.rounds import Status
 from tellback.classroom.store.tables import rounds
 
@@ -35,32 +49,24 @@ GONE = Place(Status.ROLLED_BACK.value)
 
 
 def settle_places(log: LessonLog) -> int:
-    """Make the table of rounds say what the log says; how many descriptions stand.
-
-    A round stands where the last event that counts has put it. One that was asked after the event
-    that the lesson went back to, and was closed since, is not opened again: the agent that chose
-    its response is no more. One that waits goes on waiting.
-    """
-    happened = list(read_events(log.connection, log.lesson, kinds=PLACING))
-    spans = in_force((one for one in happened if one.kind is Kind.ROLLED_BACK), log.latest)
-    now = _placed(one for one in happened if counts(spans, one.seq))
-    undone = _placed(one for one in happened if not counts(spans, one.seq))
+    """Make the table of rounds say what the log says; how many descriptions are active."""
     columns = [rounds.c[name] for name in Place._fields]
-    query = select(rounds.c.number, rounds.c.asked, *columns).where(rounds.c.lesson == log.lesson)
+    query = (
+        select(rounds.c.number, rounds.c.asked, *columns)
+        .where(rounds.c.lesson == log.lesson)
+        .order_by(rounds.c.asked)
+    )
+    before = {row.number: row for row in log.connection.execute(query)}
+    happened = read_events(log.connection, log.lesson, kinds=PLACING)
+    places = places_after(happened, {number: row.asked for number, row in before.items()})
     changed: list[dict[str, Any]] = []
-    standing = 0
-    for number, asked, *before in log.connection.execute(query):
-        place = now.get(number, OPEN)
-        closed_since = undone.get(number, OPEN) != OPEN
-        if number not in now and closed_since and not counts(spans, asked):
-            place = GONE
-        standing += place.described is not None
-        if place != tuple(before):
+    for number, place in places.items():
+        if place != tuple(before[number][2:]):
             values = {f"new_{name}": value for name, value in place._asdict().items()}
             changed.append(values | {"its_lesson": log.lesson, "its_number": number})
     if changed:
         log.connection.execute(_CHANGE, changed)
-    return standing
+    return sum(place.described is not None for place in places.values())
 
 
 _CHANGE = (
@@ -74,25 +80,70 @@ _CHANGE = (
 )
 
 
-def _placed(happened: Iterable[Event]) -> dict[int, Place]:
-    places: dict[int, Place] = {}
-    for event in happened:
-        if event.round is None:
-            continue
-        if event.kind is Kind.WITHDRAWN:
-            places[event.round] = OPEN
-        elif event.redacted:
-            # Nobody has described it any more. A second that was redacted leaves the first.
-            if event.kind is not Kind.SECOND:
-                places[event.round] = OPEN
-        elif event.kind is Kind.DESCRIBED:
-            matched = None if event.data["saw_request"] else event.data["matched"]
-            status = Status.DESCRIBED.value
-            places[event.round] = Place(status, event.seq, event.account, None, matched)
-        elif event.kind is Kind.SECOND:
-            first = places.get(event.round)
-            if first is not None and first.described is not None:
-                places[event.round] = first._replace(second=event.seq)
+class _Past:
+    """Where one round stood, from the event that asked it."""
+
+    def __init__(self, asked: int) -> None:
+        self._seqs = [asked]
+        self._places = [OPEN]
+
+    @property
+    def asked(self) -> int:
+        return self._seqs[0]
+
+    @property
+    def now(self) -> Place:
+        return self._places[-1]
+
+    def put(self, seq: int, place: Place) -> None:
+        self._seqs.append(seq)
+        self._places.append(place)
+
+    def go_back(self, seq: int, to: int) -> None:
+        """Event ``seq`` goes back to event ``to``."""
+        if self.asked <= to:
+            then = self._places[bisect_right(self._seqs, to) - 1]
         else:
-            places[event.round] = Place(ENDS[event.kind].value, describer=event.account)
-    return places
+            then = OPEN if self.now == OPEN else GONE
+        if then != self.now:
+            self.put(seq, then)
+
+
+def places_after(happened: Iterable[Event], asked: Mapping[int, int]) -> dict[int, Place]:
+    """Where each round stands after these events.
+
+    Parameters
+    ----------
+    happened : iterable of Event
+        The events of a lesson from its beginning, at least those of the kinds ``PLACING``.
+    asked : mapping
+        The event that asked each round, in the order of these events.
+    """
+    pasts = {number: _Past(seq) for number, seq in asked.items()}
+    for event in happened:
+        if event.kind is Kind.ROLLED_BACK:
+            for past in pasts.values():
+                if past.asked > event.seq:
+                    break
+                past.go_back(event.seq, event.data["to"])
+        elif event.round is not None:
+            past = pasts[event.round]
+            past.put(event.seq, _moved(past.now, event))
+    return {number: past.now for number, past in pasts.items()}
+
+
+def _moved(place: Place, event: Event) -> Place:
+    """Where an event puts a round."""
+    if event.kind is Kind.DESCRIBED:
+        if event.redacted:
+            return OPEN  # nobody has described it any more
+        matched = None if event.data["saw_request"] else event.data["matched"]
+        return Place(Status.DESCRIBED.value, event.seq, event.account, place.second, matched)
+    if event.kind is Kind.SECOND or (event.kind in ENDS and place.described is not None):
+        # A second description, or somebody who has none: a round that is described can only be
+        # closed so. Redacted, either leaves the first, which wants a second again.
+        given = place.described is not None and not event.redacted
+        return place._replace(second=event.seq) if given else place
+    if event.kind in ENDS and not event.redacted and not event.data.get("second"):
+        return Place(ENDS[event.kind].value, describer=event.account)
+    return OPEN if event.kind is Kind.WITHDRAWN or event.redacted else place

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from tellback.arrays import Array
-from tellback.classroom.store.log import Kind
+from tellback.classroom.store.log import Kind, counts, spans_in_force
 from tellback.classroom.store.tables import accounts, events, progress, rounds
 
 
@@ -81,13 +81,13 @@ def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
         )
     }
     agreed: dict[str, list[bool]] = {}
-    seconds = select(events.c.account, events.c.data).where(
-        events.c.lesson == lesson, events.c.kind == Kind.SECOND.value
+    seconds = (
+        select(events.c.account, events.c.data)
+        .join(rounds, (rounds.c.lesson == events.c.lesson) & (rounds.c.second == events.c.seq))
+        .where(events.c.lesson == lesson, events.c.kind == Kind.SECOND.value)
     )
     for row in connection.execute(seconds):
-        data = json.loads(row.data)
-        if "agrees" in data:
-            agreed.setdefault(row.account, []).append(data["agrees"])
+        agreed.setdefault(row.account, []).append(json.loads(row.data)["agrees"])
     return sorted(
         (
             TeacherCount(
@@ -104,11 +104,15 @@ def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
 
 
 def checks(connection: Connection, lesson: str) -> tuple[int, int]:
-    """How many blind checks there were, and in how many the right response was picked."""
-    query = select(events.c.data).where(
+    """How many blind checks there were, and in how many the right response was picked.
+
+    Those that were rolled back are not counted.
+    """
+    spans = spans_in_force(connection, lesson)
+    query = select(events.c.seq, events.c.data).where(
         events.c.lesson == lesson, events.c.kind == Kind.CHECKED.value
     )
-    picked = [json.loads(data) for data in connection.execute(query).scalars()]
+    picked = [json.loads(row.data) for row in connection.execute(query) if counts(spans, row.seq)]
     right = [data["right"] for data in picked if "right" in data]
     return len(right), sum(right)
 

@@ -76,7 +76,7 @@ rounds = Table(
     Column("asked", BigInteger, nullable=False),  # the event
     Column("described", BigInteger),  # the event of the description that stands
     Column("describer", ID),
-    Column("second", BigInteger),  # the event of a second, independent description
+    Column("second", BigInteger),  # the event of a second, independent description, or of none
     Column("wants_second", Boolean, nullable=False),
     Column("claimed_by", ID),
     Column("claimed_until", Float),

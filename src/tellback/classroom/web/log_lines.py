@@ -93,6 +93,7 @@ class EndData(Body):
     was: Annotated[str, Field(max_length=20)] | None = None
     picked: int | None = None
     right: bool | None = None
+    second: bool | None = None  # somebody was to describe it too, and did not
 
 
 class Tombstone(Body):

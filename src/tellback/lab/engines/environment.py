@@ -13,6 +13,13 @@ SINGLE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _THREADS} | {
 """One thread of linear algebra in each worker: the runs themselves are what is parallel."""
 
 
+def usable_cores() -> int:
+    """How many cores this process may use: a container or a batch system may allow only some."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # systems that know no affinity
+
+
 @contextmanager
 def environment(settings: Mapping[str, str]) -> Iterator[None]:
     """Set variables of the environment, and put them back as they were."""

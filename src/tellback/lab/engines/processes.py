@@ -16,7 +16,7 @@ from typing import Any
 
 from tellback.errors import TellbackError, whole
 from tellback.lab.compute import Failure, Order, Outcome, StoppedError, compute, order
-from tellback.lab.engines.environment import SINGLE_THREAD, environment
+from tellback.lab.engines.environment import SINGLE_THREAD, environment, usable_cores
 from tellback.lab.engines.interrupts import interrupts_blocked, interrupts_noted
 from tellback.lab.study import RunSpec
 
@@ -42,7 +42,7 @@ class Processes:
     Parameters
     ----------
     workers : int, optional
-        How many; by default one for each core.
+        How many; by default one for each core that this process may use.
     """
 
     workers: int | None = None
@@ -57,7 +57,7 @@ class Processes:
         """What came of each run, as they end."""
         for run in runs:
             run.demand_importable()
-        workers = min(len(runs), self.workers or os.cpu_count() or 1)
+        workers = min(len(runs), self.workers or usable_cores())
         left: Iterable[RunSpec] = runs
         with interrupts_noted() as heed, environment(SINGLE_THREAD):
             while left:
@@ -140,15 +140,18 @@ class _Crew:
     def stop(self) -> None:
         """End at once: after this round where rounds are short, or else by force."""
         self._stopping.set()
-        # The executor has no public way to reach its processes before Python 3.14.
+        # The executor has no public way to reach its processes before Python 3.14, nor to wait
+        # after a shutdown that did not: it forgets its thread, which waits for them.
         processes = list((self._pool._processes or {}).values())
+        manager = self._pool._executor_manager_thread
         self._pool.shutdown(wait=False, cancel_futures=True)
         deadline = time.monotonic() + PATIENCE_SECONDS
         for process in processes:
             process.join(max(0.0, deadline - time.monotonic()))
             if process.is_alive():
                 process.kill()
-        self._pool.shutdown(wait=True)
+        if manager is not None:
+            manager.join()
 
 
 @contextmanager

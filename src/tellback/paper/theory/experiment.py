@@ -15,7 +15,7 @@ from tellback.lab.compare import Estimate, Share, mean_regret
 from tellback.lab.growth import power
 from tellback.lab.results import Results
 from tellback.lab.study import Study
-from tellback.paper.claims import Claim
+from tellback.paper.claims import NOT_CONTRADICTED, Claim
 from tellback.roles import Preparing
 
 TUNING = tuple(range(1000, 1004))
@@ -116,11 +116,14 @@ def promised_in(share: Share, promised: float) -> str:
     return "does not hold" if share.high < promised else "undecided"
 
 
-def at_most(limit: float, power: Estimate | None) -> str:
-    """The verdict on a power that is claimed to be at most a limit."""
+def not_above(limit: float, power: Estimate | None) -> str:
+    """The verdict on a power that is claimed to be at most a limit.
+
+    No more than "not contradicted": some agents were played in some worlds.
+    """
     if power is None or power.low <= limit < power.high:
         return "undecided"
-    return "holds" if power.high <= limit else "does not hold"
+    return NOT_CONTRADICTED if power.high <= limit else "does not hold"
 
 
 def draw_sweep(axis: Any, sweep: Sweep, size: str) -> None:

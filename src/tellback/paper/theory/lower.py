@@ -15,7 +15,7 @@ from tellback.lab.charts.picture import Picture
 from tellback.lab.compare import mean_regret, share_of
 from tellback.lab.results import Results
 from tellback.lab.study import Study
-from tellback.paper.claims import Claim
+from tellback.paper.claims import NOT_CONTRADICTED, Claim
 from tellback.paper.theory.experiment import (
     Experiment,
     Findings,
@@ -137,9 +137,10 @@ def _family_claim(form: str, regrets: Mapping[str, Array]) -> Claim:
         figure=f"regret {bound:.3g} with probability {promised:.3g} or more",
         reading=f"the worst world of the family for each agent, K = {K}, T = {T:,}",
         measured="; ".join(f"{name} {share}" for name, share in shares.items()),
-        verdict="holds" if least.low >= promised else "undecided",
+        verdict=NOT_CONTRADICTED if least.low >= promised else "undecided",
         note=f"At this gap a run tells up to {told:.2g} nats, and the statement {follows} the "
-        "argument. No setting is tuned. Of the agents played here; the theorem is about all.",
+        f"argument. No setting is tuned. {len(regrets)} agents were played; the theorem is about "
+        "all.",
     )
 
 
@@ -208,7 +209,7 @@ def scaling_findings(
         measured=f"LORIL has {constants[:, 1].min():.3f} to {constants[:, 1].max():.3f} times "
         f"sqrt(KT), at least {min(promised):.3f} to {max(promised):.3f} promised; "
         f"{over_k.said('LORIL', 'K')}, {over_t.said('LORIL', 'T')}; n = {over_k.n} a size",
-        verdict="holds" if within else "undecided",
+        verdict=NOT_CONTRADICTED if within else "undecided",
         note=f"Of random play's regret, LORIL has {over_k.ratio('LORIL').min():.0%} to "
         f"{over_k.ratio('LORIL').max():.0%} as K grows. The average over worlds is no more than "
         "the worst world's.",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tellback.lab.results import Results
 from tellback.lab.study import Study
-from tellback.paper.theory import certificates, coverage, feedback, growth, lower, sizes
+from tellback.paper.theory import certificates, coverage, feedback, growth, lower, one_k, sizes
 from tellback.paper.theory.experiment import Experiment, Findings
 from tellback.roles import Preparing
 
@@ -19,6 +19,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     certificates.EXPERIMENT,
     sizes.RESPONSES_EXPERIMENT,
     sizes.RANK_EXPERIMENT,
+    one_k.EXPERIMENT,
     growth.EXPERIMENT,
     feedback.EXPERIMENT,
 )

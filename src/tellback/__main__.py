@@ -1,0 +1,5 @@
+"""``python -m tellback``: the command line."""
+
+from tellback.cli import main
+
+main()

@@ -1,0 +1,117 @@
+"""A wheel built from this checkout, alone in an empty environment."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TEN_LINES = """
+from tellback import play
+from tellback.agents import LORIL, Greedy
+from tellback.worlds import Synthetic
+
+world = Synthetic(instructions=20, responses=5, rank=3)
+print(play(world, LORIL(), rounds=50, seed=1).summary())
+"""
+NEEDS = {
+    "lab": "play(Synthetic(instructions=5, responses=3, rank=2), Greedy(), 3).table()",
+    "vision": "Images(encoder=Autoencoder()).begin(np.random.default_rng(0))",
+    "language": "WordVectors().begin()",
+    "classroom": "Classroom('http://localhost')",
+}
+REFUSED = """
+import numpy as np
+from tellback import play
+from tellback.agents import Greedy
+from tellback.classroom.client import Classroom
+from tellback.encoders import Autoencoder, WordVectors
+from tellback.errors import TellbackError
+from tellback.worlds import Images, Synthetic
+try:
+    {0}
+except TellbackError as error:
+    print(error)
+"""
+
+
+def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def _works(python: str) -> bool:
+    found = shutil.which(python)  # pyenv's shims are there for versions that are not
+    return found is not None and run(found, "--version", cwd=ROOT).returncode == 0
+
+
+OTHER_PYTHONS = [f"python3.{minor}" for minor in (11, 12, 13) if minor != sys.version_info.minor]
+PYTHONS = [
+    sys.executable,
+    *(
+        pytest.param(
+            python,
+            marks=[
+                pytest.mark.slow,
+                pytest.mark.skipif(not _works(python), reason=f"{python} is not installed"),
+            ],
+        )
+        for python in OTHER_PYTHONS
+    ),
+]
+
+
+@pytest.fixture(scope="module", params=PYTHONS, ids=lambda python: Path(python).name)
+def installed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
+    """The programs of the environment, and the wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
+    built = run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
+    assert built.returncode == 0, built.stderr
+    (wheel,) = folder.glob("*.whl")
+    made = run(request.param, "-m", "venv", folder / "env", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    programs = folder / "env" / "bin"
+    constraints = ROOT / "constraints.txt"
+    done = run(programs / "python", *pip[1:], "install", "-c", constraints, wheel, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return programs, wheel
+
+
+def test_the_core_alone_plays(installed: tuple[Path, Path], tmp_path: Path) -> None:
+    done = run(installed[0] / "python", "-W", "error", "-c", TEN_LINES, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "regret" in done.stdout
+
+
+@pytest.mark.parametrize("extra", NEEDS)
+def test_what_an_extra_adds_is_refused_with_the_command_that_adds_it(
+    installed: tuple[Path, Path], tmp_path: Path, extra: str
+) -> None:
+    programs, wheel = installed
+    done = run(programs / "python", "-c", REFUSED.format(NEEDS[extra]), cwd=tmp_path)
+    assert f"pip install '{wheel}[{extra}]'" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "extra"),
+    [("run synthetic", "lab"), ("teach", "classroom"), ("study run any.toml", "lab")],
+)
+def test_a_command_that_needs_an_extra_says_so_in_a_line(
+    installed: tuple[Path, Path], tmp_path: Path, words: str, extra: str
+) -> None:
+    programs, wheel = installed
+    done = run(programs / "tellback", *words.split(), cwd=tmp_path)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert f"pip install '{wheel}[{extra}]'" in done.stderr
+
+
+def test_the_command_line_tells_its_version(installed: tuple[Path, Path], tmp_path: Path) -> None:
+    done = run(installed[0] / "tellback", "--version", cwd=tmp_path)
+    assert done.stdout.startswith("tellback ")
