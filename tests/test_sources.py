@@ -187,6 +187,20 @@ def test_an_edit_between_a_run_and_its_keeping_voids_its_result(mine: Mine, tmp_
     assert not list(store.folder.rglob("*.parquet"))
 
 
+def test_an_edit_after_all_is_played_is_said_and_not_taken_for_a_result(
+    mine: Mine, tmp_path: Path
+) -> None:
+    class Edited:
+        def outcomes(
+            self, runs: Sequence[RunSpec], played: Callable[[int], object]
+        ) -> Iterator[Outcome]:
+            yield compute(runs[0])
+            mine.choose_another()
+
+    with pytest.raises(TellbackError, match="source has changed since"):
+        conduct([mine.study(0)], Store(tmp_path / "runs"), on=Edited())
+
+
 # What counts.
 
 
