@@ -345,6 +345,20 @@ def test_what_is_typed_is_refused_where_other_processes_would_have_to_import_it(
     assert execute([run], Store(tmp_path), on=Inline()) == []
 
 
+def test_what_a_class_took_when_it_was_typed_counts_as_it_was(
+    prompt: Callable[..., AgentSpec],
+) -> None:
+    text = CELL.replace("class Typed(AgentSpec):", "class Typed(AgentSpec):\n    choice = CHOICE\n")
+    old = prompt(text)
+    prompt("CHOICE = 4")
+    stale = identity(old)  # plays 0, although CHOICE is now 4
+    assert identity(prompt(text.replace("CHOICE = 0", "CHOICE = 4"))) != stale
+    with pytest.raises(SettingError, match=r"uses .*choice, which is a partial"):
+        identity(
+            prompt("import functools\n" + text.replace("= CHOICE", "= functools.partial(len)"))
+        )
+
+
 def test_what_is_typed_and_not_kept_is_refused(prompt: Callable[..., AgentSpec]) -> None:
     with pytest.raises(SettingError, match=r"Typed.*cannot be found.*[Pp]ut it into a file"):
         identity(prompt(CELL, kept=False))
