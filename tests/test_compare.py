@@ -7,7 +7,7 @@ import pytest
 
 from tellback.errors import SettingError
 from tellback.lab import less_regret, mean_regret
-from tellback.lab.compare import Difference
+from tellback.lab.compare import Difference, mean_of
 
 
 def paired_regrets(rng: np.random.Generator, n: int, share: float) -> tuple[np.ndarray, np.ndarray]:
@@ -39,11 +39,12 @@ def test_under_a_null_a_false_win_is_as_rare_as_stated() -> None:
 
 
 def test_mean_intervals_are_students() -> None:
-    estimate = mean_regret(np.array([1.0, 2.0, 3.0]))
+    estimate = mean_of(np.array([1.0, 2.0, 3.0]))
     # t_{0.975, 2} = 4.302653, standard error 1 / sqrt(3)
     assert estimate.mean == 2.0
     assert estimate.high == pytest.approx(2 + 4.302653 / np.sqrt(3), rel=1e-6)
     assert estimate.low == pytest.approx(2 - 4.302653 / np.sqrt(3), rel=1e-6)
+    assert mean_regret(np.array([11.0, 12.0, 13.0])) == mean_of(np.array([11.0, 12.0, 13.0]))
 
 
 def test_comparisons_at_a_higher_level_hold_together() -> None:
@@ -77,6 +78,26 @@ def test_a_difference_is_undecided_when_its_interval_holds_zero(
     low: float, high: float, verdict: str
 ) -> None:
     assert Difference((low + high) / 2, low, high, 9).verdict == verdict
+
+
+def test_two_pairs_decide_nothing() -> None:
+    found = less_regret(np.array([1.0, 1.001]), np.array([2.0, 2.0]))
+    assert found.low > 0
+    assert found.verdict == "undecided"
+    assert less_regret(np.array([1.0, 1.001, 1.0]), np.array([2.0, 2.0, 2.0])).verdict == "less"
+    assert less_regret(np.array([2.0, 2.0]), np.array([1.0, 1.001])).verdict == "undecided"
+
+
+def test_intervals_end_where_regret_and_savings_do() -> None:
+    few = mean_regret(np.array([0.0, 10.0]), at_most=12)
+    assert (few.low, few.mean, few.high) == (0.0, 5.0, 12.0)
+    assert mean_of(np.array([0.0, 10.0])).low < 0  # of slopes, say
+    saved = less_regret(np.array([0.1, 0.0, 2.0]), np.array([5.0, 9.0, 2.5]))
+    assert saved.high == 1.0
+    assert 0 < saved.low < saved.less - 0.5
+    inside = less_regret(np.array([4.0, 8.1, 2.0]), np.array([5.0, 9.0, 2.5]))
+    assert inside.high < 1
+    assert inside.high - inside.less == pytest.approx(inside.less - inside.low)
 
 
 def test_one_run_or_unequal_numbers_are_refused() -> None:

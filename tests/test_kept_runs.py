@@ -6,7 +6,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +27,10 @@ from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.encoders import Thumbnail
 from tellback.errors import TellbackError
 from tellback.lab import Results, RunSpec, Store, Study, conduct, execute
-from tellback.lab.compute import Failure, compute
+from tellback.lab.compute import Failure, Outcome, compute
 from tellback.lab.curve import curve_rounds
+from tellback.lab.report.page import Drawn, page
+from tellback.lab.status import status_of
 from tellback.models import Mixture, Sentence
 from tellback.specs import Spec
 from tellback.worlds import Images, Synthetic
@@ -231,13 +234,19 @@ def test_a_result_is_one_file_of_what_follows_from_the_configuration(tmp_path: P
 
 
 @pytest.mark.parametrize("sidecar", [None, b"", b"{", b"\xff\xfe\x00", b"[1]", b"null"])
-def test_results_do_not_depend_on_sidecars(sidecar: bytes | None, store: Store) -> None:
+def test_a_result_whose_sidecar_is_lost_is_sound_but_of_an_unknown_source(
+    sidecar: bytes | None, store: Store
+) -> None:
     path = store.path(RUN).with_suffix(".json")
     if sidecar is None:
         path.unlink()
     else:
         path.write_bytes(sidecar)
     np.testing.assert_array_equal(store.curve(RUN), truth(RUN))
+    assert execute([RUN], store, on=Idle(), reuse=True) == []
+    engine = Inline()
+    assert execute([RUN], store, on=engine) == []
+    assert engine.computed == [RUN]
     assert execute([RUN], store, on=Idle()) == []
 
 
@@ -463,6 +472,99 @@ def test_two_files_whose_lengths_make_up_for_each_other_give_no_wrong_curve(tmp_
     assert [store.shelf([run]).damaged for run in runs] == [[run] for run in runs]
     for run, curve in store.shelf(runs).curves.items():
         np.testing.assert_array_equal(curve, truth(run))
+
+
+# Sources of tellback.
+
+ANOTHER = "0123456789abcdef"
+
+
+def compute_by_another(store: Store, runs: Iterable[RunSpec], room: str = "agents") -> None:
+    """As if the runs had been computed by tellback with another source of a room."""
+    for run in runs:
+        about = dict(store.about(run))
+        about |= {"source": ANOTHER, "rooms": {**about["rooms"], room: "0" * 12}}
+        store.path(run).with_suffix(".json").write_text(json.dumps(about))
+
+
+def test_runs_by_another_source_of_what_they_depend_on_are_computed_again(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    runs = list(a_study().runs())
+    execute(runs, store, on=Inline())
+    compute_by_another(store, runs[:2])
+    engine, watcher = Inline(), Counting()
+    execute(runs, store, on=engine, watch=watcher)
+    assert engine.computed == runs[:2]
+    (note,) = watcher.notes
+    assert note.startswith(f"2 of {len(runs)} runs")
+    assert "(agents), and are computed again" in note
+    assert sum(watcher.rounds) == sum(run.rounds for run in runs)
+    execute(runs, store, on=Idle())
+
+
+def test_they_are_kept_with_a_warning_if_asked_for(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    conduct([a_study()], store, on=Inline())
+    compute_by_another(store, list(a_study().runs())[:2], "models")
+    watcher = Counting()
+    (results,) = conduct([a_study()], store, on=Idle(), watch=watcher, reuse=True)
+    assert watcher.notes[0].startswith("Warning: 2 of 20 runs")
+    assert "(models)" in watcher.notes[0]
+    (warning,) = results.warnings()
+    assert f"{ANOTHER} (2 runs)" in warning
+    assert "(18 runs)" in warning
+    assert Counter(results.finals()["source"])[ANOTHER] == 2
+    assert ANOTHER in page("mixed", [Drawn(results, {})])
+    status = status_of(a_study(), store)
+    assert status.provenance.sources.warning == warning
+
+
+def test_runs_of_one_source_are_not_mixed(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    (results,) = conduct([a_study()], store, on=Inline())
+    assert results.warnings() == []
+    (source,) = set(results.finals()["source"])
+    assert f"{source} (20 runs)" in page("one", [Drawn(results, {})])
+    compute_by_another(store, a_study().runs())
+    (warning,) = Results(a_study(), store).warnings()
+    assert warning.startswith("20 runs depend on a part of tellback that has changed")
+    # Of a source that differs in what they do not depend on, they are as good as of this one.
+    for run in a_study().runs():
+        about = {**store.about(run), "rooms": run.rooms().digests}
+        store.path(run).with_suffix(".json").write_text(json.dumps(about))
+    assert Results(a_study(), store).warnings() == []
+
+
+def test_a_run_that_now_fails_has_no_result_of_another_source(store: Store) -> None:
+    class Failing:
+        def outcomes(
+            self, runs: Sequence[RunSpec], played: Callable[[int], object]
+        ) -> Iterator[Outcome]:
+            yield from (Failure(run, "Traceback: no\n") for run in runs)
+
+    compute_by_another(store, [RUN])
+    assert len(execute([RUN], store, on=Failing())) == 1
+    assert not store.has(RUN)
+
+
+def test_a_result_that_was_kept_half_way_is_of_no_source(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compute_by_another(store, [RUN])
+    again = compute(RUN)
+    assert not isinstance(again, Failure)
+
+    def killed(self: Path, text: str) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", killed)
+        with pytest.raises(KeyboardInterrupt):
+            store.write(again)
+    assert store.about(RUN)["source"] == ANOTHER
+    engine = Inline()
+    execute([RUN], store, on=engine)
+    assert engine.computed == [RUN]
 
 
 # Failures.

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from inline import Inline
 from watching import Counting
 
 from tellback import play
-from tellback.agents import LORIL, Greedy, Uniform
+from tellback.agents import LORIL, Greedy, OneHotLORIL, Uniform
 from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer
 from tellback.errors import SettingError, TellbackError
-from tellback.lab import Processes, Results, RunSpec, Store, Study, execute
+from tellback.lab import Processes, Results, RunSpec, Store, Study, conduct, execute
 from tellback.lab.curve import curve_rounds
+from tellback.lab.report.page import Drawn, page
 from tellback.models import Mixture
-from tellback.roles import Facts
+from tellback.roles import Facts, WorldSpec
 from tellback.specs import Spec
-from tellback.worlds import Synthetic
+from tellback.worlds import Synthetic, Withheld
 
 WORLD = Synthetic(instructions=20, responses=4, rank=3)
 
@@ -252,6 +256,21 @@ class Alive(Uniform):
 def test_a_live_object_within_a_spec_is_refused_with_the_reason() -> None:
     with pytest.raises(SettingError, match=r"no plain data.*no identity"):
         _ = RunSpec(WORLD, Alive(), 10, 0).identity
+
+
+@pytest.mark.parametrize("world", [replace(WORLD, seed=3), Withheld(replace(WORLD, seed=3))])
+def test_settings_that_are_chosen_in_the_truth_that_is_reported_are_said(
+    world: WorldSpec, tmp_path: Path
+) -> None:
+    grid = (OneHotLORIL(k=0.1), OneHotLORIL(k=1.0))
+    study = Study("one truth", world, {"LORIL": grid}, 5, (10,), (0, 1))
+    watcher = Counting()
+    (results,) = conduct([study], Store(tmp_path), on=Inline(), watch=watcher)
+    (note,) = watcher.notes
+    assert re.match("Warning: .*settings are chosen in the truth that is reported.*seed.*3", note)
+    assert note.removeprefix("Warning: ") in unescape(page("one", [Drawn(results, {})]))
+    assert replace(study, agents={"LORIL": grid[:1]}).shared_truth() == ""
+    assert replace(study, world=WORLD).shared_truth() == ""
 
 
 def test_the_agents_of_a_study_cannot_be_changed(study: Study) -> None:

@@ -132,6 +132,7 @@ def test_the_ellipsoid_of_a_known_class_covers_as_often_as_promised() -> None:
     [
         (Estimate(0.3, 0.2, 0.4, 5), "not contradicted"),
         (Estimate(0.5, 0.4, 0.6, 5), "undecided"),
+        (Estimate(0.3, 0.2, 0.4, 2), "undecided"),
         (Estimate(0.8, 0.6, 0.9, 5), "does not hold"),
         (None, "undecided"),
     ],

@@ -202,6 +202,59 @@ def test_a_run_that_fails_on_a_cluster_is_reported_and_the_others_are_done(
     assert len(results_of(tmp_path)) == 4
 
 
+TYPED = """
+import linecache, sys
+from tellback.lab import Store, Study, conduct
+from tellback.lab.engines import RayCluster
+from tellback.worlds import Synthetic
+
+CELL = '''
+from dataclasses import dataclass
+from tellback.agents import AgentSpec
+
+def choice():
+    return 0
+
+class Fixed:
+    def respond(self, task, rng):
+        return task.choose(choice())
+    def learn(self, task, choice, description):
+        pass
+
+@dataclass(frozen=True)
+class Typed(AgentSpec):
+    def begin(self, facts, rng):
+        return Fixed()
+'''
+del sys.modules["__main__"].__file__  # as in a notebook
+for number, choice in enumerate("040"):
+    text, cell = CELL.replace("return 0", f"return {choice}"), f"<ipython-input-{number}>"
+    linecache.cache[cell] = (len(text), None, text.splitlines(keepends=True), cell)
+    exec(compile(text, cell, "exec"), globals())
+    study = Study("typed", Synthetic(), {"typed": (Typed(),)}, 30, (), (0,))
+    (results,) = conduct([study], Store("runs"), on=RayCluster(sys.argv[1]))
+    print(*results.finals()["regret"])
+"""
+
+
+@pytest.mark.slow
+def test_what_is_typed_anew_is_played_anew(cluster: Nodes, tmp_path: Path) -> None:
+    (tmp_path / "typed.py").write_text(TYPED)
+    done = subprocess.run(
+        [sys.executable, "typed.py", cluster.address],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    first, second, third = done.stdout.split()
+    assert first == third != second
+    assert len(list((tmp_path / "runs").rglob("*.parquet"))) == 2
+
+
 def test_a_cluster_is_started_where_there_is_none(tmp_path: Path) -> None:
     study = STUDY.format(rounds=200, last=1, more="")
     home = tmp_path / "home"

@@ -187,6 +187,20 @@ def test_an_edit_between_a_run_and_its_keeping_voids_its_result(mine: Mine, tmp_
     assert not list(store.folder.rglob("*.parquet"))
 
 
+def test_an_edit_after_all_is_played_is_said_and_not_taken_for_a_result(
+    mine: Mine, tmp_path: Path
+) -> None:
+    class Edited:
+        def outcomes(
+            self, runs: Sequence[RunSpec], played: Callable[[int], object]
+        ) -> Iterator[Outcome]:
+            yield compute(runs[0])
+            mine.choose_another()
+
+    with pytest.raises(TellbackError, match="source has changed since"):
+        conduct([mine.study(0)], Store(tmp_path / "runs"), on=Edited())
+
+
 # What counts.
 
 
@@ -320,6 +334,29 @@ def test_a_constant_that_is_typed_anew_is_another_identity(
     assert identity(spec) != before
     prompt("CHOICE = 0")
     assert identity(spec) == before
+
+
+def test_what_is_typed_is_refused_where_other_processes_would_have_to_import_it(
+    prompt: Callable[..., AgentSpec], tmp_path: Path
+) -> None:
+    run = RunSpec(WORLD, prompt(CELL), 10, 0)
+    with pytest.raises(SettingError, match="Typed was typed, and other processes cannot import"):
+        execute([run], Store(tmp_path), on=Processes(1))
+    assert execute([run], Store(tmp_path), on=Inline()) == []
+
+
+def test_what_a_class_took_when_it_was_typed_counts_as_it_was(
+    prompt: Callable[..., AgentSpec],
+) -> None:
+    text = CELL.replace("class Typed(AgentSpec):", "class Typed(AgentSpec):\n    choice = CHOICE\n")
+    old = prompt(text)
+    prompt("CHOICE = 4")
+    stale = identity(old)  # plays 0, although CHOICE is now 4
+    assert identity(prompt(text.replace("CHOICE = 0", "CHOICE = 4"))) != stale
+    with pytest.raises(SettingError, match=r"uses .*choice, which is a partial"):
+        identity(
+            prompt("import functools\n" + text.replace("= CHOICE", "= functools.partial(len)"))
+        )
 
 
 def test_what_is_typed_and_not_kept_is_refused(prompt: Callable[..., AgentSpec]) -> None:

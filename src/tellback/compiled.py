@@ -52,8 +52,8 @@ def _compiled(function: Kernel, fastmath: bool | set[str]) -> Kernel:
         settings.CACHE_DIR = before
 
 
-WITHOUT_KERNELS = ("classroom", "cli", "lab", "league", "paper")
-"""Rooms that compile nothing, and whose constants no kernel reads: they are above all that do."""
+WITHOUT_KERNELS = ("classroom", "cli", "lab", "league", "paper", "sources")
+"""Rooms that compile nothing, and whose constants no kernel reads."""
 
 
 @cache

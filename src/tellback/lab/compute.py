@@ -95,10 +95,10 @@ def compute(ordered: Order | RunSpec, progress: Callable[[int], object] | None =
     began = time.time()
     try:
         wanted = ordered if isinstance(ordered, Order) else order(ordered)
-        if said := _differs(wanted):
+        if said := _differs(wanted, played=False):
             return Changed(run, said)
         record = play(run.world, run.agent, run.rounds, seed=run.seed, progress=progress)
-        if said := _differs(wanted):
+        if said := _differs(wanted, played=True):
             return Changed(run, said)
     except BaseException:  # an agent that calls sys.exit() must not end the study
         return Failure(run, traceback.format_exc())
@@ -108,17 +108,21 @@ def compute(ordered: Order | RunSpec, progress: Callable[[int], object] | None =
     return Finished(run, curve, about, wanted.identity)
 
 
-def _differs(wanted: Order) -> str:
-    """What differs from what was ordered, if anything does."""
+def _differs(wanted: Order, played: bool) -> str:
+    """What differs from what was ordered, if anything does.
+
+    Of tellback itself, it is enough to look when the run has been played: what was loaded then
+    is what the files say.
+    """
     run = wanted.run
-    if edited := run.edited():
+    if edited := run.edited(package=played):
         return f"{' and '.join(edited)} changed after being loaded: {AGAIN}"
     if run.identity != wanted.identity:
         return (
             f"The source of {run.agent.kind} or {run.world.kind} on {platform.node()} is not what "
             f"it was when the run was started, or not the same in all processes: {AGAIN}"
         )
-    if found := changed_rooms(wanted.rooms.digests, run.rooms(wanted.rooms).digests):
+    if played and (found := changed_rooms(wanted.rooms.digests, run.rooms(wanted.rooms).digests)):
         return (
             f"tellback on {platform.node()} has another source of {', '.join(found)} than where "
             f"the run was started: {AGAIN}"

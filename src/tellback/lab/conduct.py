@@ -67,6 +67,11 @@ def conduct(
     going = dict(enumerate(studies))
     while going:
         found, failed = _conducted(list(going.values()), store, on, watch, reuse)
+        if None in found and not failed:
+            raise TellbackError(
+                f"Runs that were just computed are no longer found in {store.folder}: their source "
+                "has changed since, or somebody removed them. Start again."
+            )
         failures += failed
         results = {i: one for i, one in zip(going, found, strict=True) if one is not None}
         done |= {i: one for i, one in results.items() if one.settled}

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tellback.lab.compare import LEVEL, Difference
+from tellback.lab.compare import FEWEST_PAIRS, LEVEL, Difference
 from tellback.lab.results import Results
 
 
@@ -65,9 +65,10 @@ class Pair:
         bounds = f"[{found.low:+.1%}, {found.high:+.1%}] ({kind})"
         tail = f"{bounds if np.isfinite(found.low) else '(no bounds yet)'}, {seeds}"
         if self.verdict == "undecided":
+            few = f"; fewer than {FEWEST_PAIRS} decide nothing" if self.n < FEWEST_PAIRS else ""
             return (
                 f"Undecided between {self.ours} and {self.theirs}: {self.ours} came out with "
-                f"{found.less:.1%} less regret {tail}."
+                f"{found.less:.1%} less regret {tail}{few}."
             )
         alone = ALONE if self.verdict == "alone" else ""
         return f"{self.ours} has {found.less:.1%} less regret than {self.theirs} {tail}{alone}."

@@ -16,15 +16,24 @@ UNKNOWN = "unknown"
 
 def of_another_source(runs: Iterable[RunSpec], store: Store) -> dict[RunSpec, list[str]]:
     """The runs that are kept of another source than this one, with the rooms that differ."""
-    found = {run: differing(run, store.about(run)) for run in runs}
+    now = _Now()
+    found = {run: now.differing(run, store.about(run)) for run in runs}
     return {run: rooms for run, rooms in found.items() if rooms}
 
 
-def differing(run: RunSpec, about: Mapping[str, Any]) -> list[str]:
-    """The rooms of tellback, of those that a run depends on, that were others then."""
-    now = run.rooms().digests
-    before = about.get("rooms")
-    return [] if before == now else changed_rooms(before, now)
+class _Now:
+    """The source of tellback as it is now, looked at once for all runs of a kind."""
+
+    def __init__(self) -> None:
+        self._known: dict[frozenset[type], dict[str, str]] = {}
+
+    def differing(self, run: RunSpec, about: Mapping[str, Any]) -> list[str]:
+        """The rooms of tellback, of those that a run depends on, that were others then."""
+        now = self._known.get(run.classes)
+        if now is None:
+            now = self._known[run.classes] = run.rooms().digests
+        before = about.get("rooms")
+        return [] if before == now else changed_rooms(before, now)
 
 
 @dataclass(frozen=True)
@@ -93,13 +102,13 @@ class Provenance:
 
 def provenance_of(runs: Mapping[str, RunSpec], store: Store) -> Provenance:
     """Where runs come from, given by their identity."""
-    seconds, source, others = 0.0, [], []
+    now, seconds, source, others = _Now(), 0.0, [], []
     made_with: dict[str, Counter[str]] = {what: Counter() for what in MADE_WITH}
     for identity, run in runs.items():
         about = store.about(identity)
         seconds += float(about.get("seconds", 0.0))
         source.append(str(about.get("source", UNKNOWN)))
-        if differing(run, about):
+        if now.differing(run, about):
             others.append(source[-1])
         for what, counted in made_with.items():
             if what in about:

@@ -15,7 +15,7 @@ from tellback.errors import FieldError, SettingError, TellbackError, unknown_nam
 from tellback.lab.sequential import MIN_PAIRS
 from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.roles import AgentSpec, WorldSpec
-from tellback.sources import Rooms, edited_since, is_own, rooms_of, source_of
+from tellback.sources import Rooms, edited_since, is_own, is_typed, rooms_of, source_of
 from tellback.specs import Data, Spec, all_parts, spec_from_data
 
 FORMAT = 2
@@ -88,11 +88,19 @@ class RunSpec:
 
     def rooms(self, hint: Rooms | None = None) -> Rooms:
         """The rooms of tellback that the run depends on, as they are now."""
-        return rooms_of(self._classes, hint)
+        return rooms_of(self.classes, hint)
 
     def edited(self, package: bool = True) -> list[str]:
         """The files that the run depends on and that were edited after they were loaded here."""
         return edited_since(self._own_classes, package)
+
+    def demand_importable(self) -> None:
+        """Refuse what other processes of this machine cannot import."""
+        for one in filter(is_typed, self._own_classes):
+            raise SettingError(
+                f"{one.__qualname__} was typed, and other processes cannot import it. Put it into "
+                "a file and import it, or compute on Ray."
+            )
 
     def demand_unedited(self) -> None:
         """Refuse to play here what was edited after it was loaded: that is another run."""
@@ -103,14 +111,14 @@ class RunSpec:
             )
 
     @cached_property
-    def _classes(self) -> frozenset[type]:
-        """Of what the run consists."""
+    def classes(self) -> frozenset[type]:
+        """Of what the run consists: the kinds of its specs."""
         settled = self.agent.settled(self.world.facts)
         return frozenset(type(one) for spec in (self.world, settled) for one in all_parts(spec))
 
     @cached_property
     def _own_classes(self) -> tuple[type, ...]:
-        return tuple(filter(is_own, sorted(self._classes, key=lambda one: one.__qualname__)))
+        return tuple(filter(is_own, sorted(self.classes, key=lambda one: one.__qualname__)))
 
     _identified: ClassVar[tuple[tuple[str | None, ...], str] | None] = None
 

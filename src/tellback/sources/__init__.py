@@ -5,8 +5,17 @@ class depends on is found by following import statements, without importing anyt
 and modules that are imported by a computed name, are not seen.
 """
 
-from tellback.sources.classes import is_own, source_of
+from tellback.sources.classes import is_own, is_typed, source_of
 from tellback.sources.loaded import edited_since, note_class, note_package
 from tellback.sources.rooms import Rooms, rooms_of
 
-__all__ = ["Rooms", "edited_since", "is_own", "note_class", "note_package", "rooms_of", "source_of"]
+__all__ = [
+    "Rooms",
+    "edited_since",
+    "is_own",
+    "is_typed",
+    "note_class",
+    "note_package",
+    "rooms_of",
+    "source_of",
+]

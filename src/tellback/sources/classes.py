@@ -6,6 +6,7 @@ import hashlib
 import secrets
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from types import CodeType
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -33,6 +34,11 @@ _files: WeakKeyDictionary[type, tuple[tuple[tuple[str, Stamp], ...], Source]] = 
 def is_own(defined: type) -> bool:
     """Whether a class, or one that it is derived from, is neither tellback's nor a library's."""
     return bool(_own_classes(defined))
+
+
+def is_typed(defined: type) -> bool:
+    """Whether a class is in no file that another process could import."""
+    return is_own(defined) and file_of(defined) is None
 
 
 def source_of(defined: type) -> str | None:
@@ -152,7 +158,15 @@ def found_in(defined: type) -> object:
 def codes(defined: type) -> Iterator[CodeType]:
     """The code of the functions of a class, but for those that dataclasses made."""
     for value in vars(defined).values():
-        plain = getattr(value, "fget", None) or getattr(value, "func", None) or value
-        code = getattr(getattr(plain, "__func__", plain), "__code__", None)
+        code = getattr(function_in(value), "__code__", None)
         if isinstance(code, CodeType) and code.co_filename != "<string>":
             yield code
+
+
+def function_in(member: object) -> object:
+    """The function of a method or property of a class."""
+    if isinstance(member, property):
+        return member.fget
+    if isinstance(member, cached_property):
+        return member.func
+    return member.__func__ if isinstance(member, classmethod | staticmethod) else member

@@ -76,24 +76,27 @@ def _loaded_with(defined: type) -> Mapping[str, _Loaded]:
     return mine
 
 
+_package: tuple[int, list[str]] = (0, [])
+
+
 def _of_package() -> list[str]:
-    return [
-        name
-        for name in list(sys.modules)
-        if name.startswith("tellback.") and room_of(name) not in NO_EFFECT
-    ]
+    global _package
+    if _package[0] != len(sys.modules):  # looked through only when something was loaded
+        names = (name for name in list(sys.modules) if name.startswith("tellback."))
+        _package = len(sys.modules), [name for name in names if room_of(name) not in NO_EFFECT]
+    return _package[1]
 
 
 def _noted(names: Iterable[str]) -> dict[str, _Loaded]:
     noted = {}
     for name in names:
         module = sys.modules.get(name)
-        file = getattr(module, "__file__", None)
-        if file is None or stamp(file) == NO_FILE:
-            continue
         by = getattr(module, "__spec__", None)
         known = _seen.get(name)
         if known is None or known.by is not by:  # new, or loaded again
+            file = getattr(module, "__file__", None)
+            if file is None or stamp(file) == NO_FILE:
+                continue
             known = _seen[name] = _Loaded(by, file, stamp(file), read(file))
         noted[name] = known
     return noted

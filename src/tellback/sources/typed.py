@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tellback.errors import SettingError
-from tellback.sources.classes import codes, file_of, named
+from tellback.sources.classes import codes, file_of, function_in, named
 from tellback.sources.reach import is_library, is_ours
 from tellback.sources.tree import digest_of
 
@@ -38,7 +38,7 @@ class Typed(NamedTuple):
 def typed_source(classes: list[type]) -> Typed:
     """The source of classes and of all that they name."""
     found = _Collected(classes[0].__qualname__)
-    for one in classes:
+    for one in reversed(classes):  # bases as they were, even if their names now mean others
         found.add_class(one)
     lines = [f"{name} {text}" for name, text in sorted(found.parts.items())]
     return Typed("\n".join(lines), frozenset(found.modules))
@@ -62,6 +62,7 @@ class _Collected:
             if segment is not None:
                 scope = next((f.__globals__ for f in functions if f.__code__ is code), {})
                 self._add(name, segment, scope)
+                self._add_members(name, defined)
                 return
         raise SettingError(
             f"{self._wanted} has no identity by which its results could be kept: the source of "
@@ -69,15 +70,23 @@ class _Collected:
             f"found. {ADVICE}"
         )
 
+    def _add_members(self, name: str, defined: type) -> None:
+        """What a class has got from names that may mean something else since it was defined."""
+        for member, value in vars(defined).items():
+            if not member.startswith("__") and not member.startswith("_abc_"):
+                self._add_value(f"{name}.{member}", _plain(value) or value)
+
     def _add_function(self, function: FunctionType, name: str) -> None:
         if (key := f"{name}()") in self.parts:
             return
         self.parts[key] = ""
         code = function.__code__
         segment = _segment(code.co_filename, code.co_firstlineno, function.__name__)
-        if segment is None or function.__closure__:
+        if segment is None or set(code.co_freevars) - {"__class__"}:
             raise self._unknown(name, function)
         self._add(key, segment, function.__globals__)
+        defaults = (function.__defaults__, function.__kwdefaults__)
+        self.parts[f"{key} defaults"] = self._plain_text(name, defaults)
 
     def _add(
         self, name: str, segment: tuple[str, frozenset[str]], scope: Mapping[str, Any]
@@ -130,9 +139,10 @@ class _Collected:
             return f"{{{', '.join(pairs)}}}"
         if hasattr(value, "to_data"):  # a spec
             return json.dumps(value.to_data(), sort_keys=True)
-        where = str(getattr(value, "__module__", "") or "").split(".")[0]
-        if callable(value) and where in sys.modules and where != "__main__":
-            return f"{where}:{getattr(value, '__name__', name)}"  # a library's
+        called = getattr(value, "__name__", "")
+        home = sys.modules.get(str(getattr(value, "__module__", "")))
+        if called and getattr(home, called, None) is value:  # a library's function in C
+            return f"{value.__module__}:{called}"
         raise self._unknown(name, value)
 
     def _unknown(self, name: str, value: object) -> SettingError:
@@ -144,9 +154,8 @@ class _Collected:
 
 
 def _plain(value: object) -> FunctionType | None:
-    value = getattr(value, "fget", None) or getattr(value, "func", None) or value
-    value = getattr(value, "__func__", value)
-    return value if isinstance(value, FunctionType) else None
+    plain = function_in(value)
+    return plain if isinstance(plain, FunctionType) else None
 
 
 def _segment(file: str, line: int, name: str) -> tuple[str, frozenset[str]] | None:

@@ -55,6 +55,8 @@ class Processes:
         self, runs: Sequence[RunSpec], played: Callable[[int], object]
     ) -> Iterator[Outcome]:
         """What came of each run, as they end."""
+        for run in runs:
+            run.demand_importable()
         workers = min(len(runs), self.workers or usable_cores())
         left: Iterable[RunSpec] = runs
         with interrupts_noted() as heed, environment(SINGLE_THREAD):

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from tellback.errors import TellbackError, whole
@@ -56,7 +57,7 @@ class RayCluster:
     ) -> Iterator[Outcome]:
         """What came of each run, as they end."""
         with _connected(self.address, self.workers) as ray, interrupts_noted() as heed:
-            there = ray.remote(num_cpus=1, max_retries=RETRIES)(compute)
+            there = ray.remote(num_cpus=1, max_retries=RETRIES)(compute_there)
             waiting, pending = deque(runs), dict[Any, RunSpec]()
             while waiting or pending:
                 # Asked each time: nodes come and go.
@@ -74,11 +75,21 @@ class RayCluster:
 
 def _outcome(ray: Any, reference: Any, run: RunSpec) -> Outcome:
     try:
-        outcome: Outcome = ray.get(reference)
+        outcome: Any = ray.get(reference)
     except ray.exceptions.RayError as error:  # its workers died, more often than is retried
         return Failure(run, f"The run could not be computed on the cluster: {error}\n")
-    # Equal to the run that was asked for, but another object.
-    return replace(outcome, run=run)
+    back: Outcome = replace(outcome, run=run)
+    return back
+
+
+def compute_there(ordered: Order) -> Any:
+    """Compute a run on a node; what comes back does not hold the run.
+
+    A class that was typed goes by value. Were it to come back, Ray would put the functions that
+    the node has made of it into the class here, and these no longer see what is typed here.
+    """
+    outcome: Any = compute(ordered)
+    return replace(outcome, run=None)
 
 
 def _by_value(ordered: Order) -> Order:
@@ -112,6 +123,12 @@ def _join(ray: Any, options: dict[str, Any]) -> None:
                 raise
 
 
+@cache
+def _token() -> str:
+    """Of clusters started here: one for all, because Ray remembers the first of a process."""
+    return secrets.token_hex(32)
+
+
 @contextmanager
 def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
     """Ray, connected to a cluster until this ends; one that was started here ends with it."""
@@ -119,7 +136,7 @@ def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
     settings = {"RAY_USAGE_STATS_ENABLED": "0"}  # no call to any other host
     if address is None and "RAY_AUTH_MODE" not in os.environ:
         # Nobody else may use it; and Ray would leave a token in the user's home.
-        settings |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+        settings |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _token()}
     options: dict[str, Any] = {
         "log_to_driver": False,
         "logging_level": logging.ERROR,

@@ -11,7 +11,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.lab.charts.colours import colours
 from tellback.lab.charts.picture import Picture
-from tellback.lab.compare import Estimate, Share, mean_regret
+from tellback.lab.compare import FEWEST_PAIRS, Estimate, Share, mean_regret
 from tellback.lab.growth import power
 from tellback.lab.results import Results
 from tellback.lab.study import Study
@@ -121,7 +121,7 @@ def not_above(limit: float, power: Estimate | None) -> str:
 
     No more than "not contradicted": some agents were played in some worlds.
     """
-    if power is None or power.low <= limit < power.high:
+    if power is None or power.n < FEWEST_PAIRS or power.low <= limit < power.high:
         return "undecided"
     return NOT_CONTRADICTED if power.high <= limit else "does not hold"
 
