@@ -182,6 +182,7 @@ def play(
         start=start,
         history=remembered,
         match=match,
+        by_meaning=bool(getattr(simulation.truth, "by_meaning", False)),
     )
 
 

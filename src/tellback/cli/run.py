@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tellback.cli.options import RESULTS, On, ResultsFolder, Workers
+from tellback.cli.options import RESULTS, Isolated, On, ResultsFolder, Workers
 from tellback.cli.show import conducted, console, print_bounds, print_results, print_written
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def run(
     results: ResultsFolder = RESULTS,
     workers: Workers = None,
     on: On = "here",
+    isolated: Isolated = False,
 ) -> None:
     """Play agents in a world and compare their regret.
 
@@ -74,7 +75,7 @@ def run(
         demand_bounded(spec.facts)
     if figure is not None:
         demand_writable(figure.parent)
-    found, complete = conducted([study], Store(results / "runs"), on, workers)
+    found, complete = conducted([study], Store(results / "runs"), on, workers, isolated)
     if not complete:
         raise typer.Exit(1)
     print_results(found)

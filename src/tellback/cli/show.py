@@ -29,7 +29,7 @@ def escape(text: str) -> str:
 
 
 def conducted(
-    studies: Sequence[Study], store: Store, on: str, workers: int | None
+    studies: Sequence[Study], store: Store, on: str, workers: int | None, isolated: bool = False
 ) -> tuple[list[Results], bool]:
     """Run studies, showing progress in rounds.
 
@@ -43,7 +43,7 @@ def conducted(
     from tellback.lab.engines import engine_named
 
     out = console(stderr=True)
-    engine = engine_named(on, workers)
+    engine = engine_named(on, workers, isolated)
     with progress(out) as show:
 
         class Shown(Watcher):
@@ -133,6 +133,8 @@ def print_results(found: Sequence[Results]) -> None:
             setting = results.tuned(name).label()
             table.add_row(escape(name), escape(setting), escape(results.stated(name)))
         out.print(table)
+        for one in results.suspicious():
+            out.print(f"  WARNING: {one}", markup=False, highlight=False, soft_wrap=True)
         for pair in results.pairs():
             out.print(f"  {pair.sentence}", markup=False, highlight=False, soft_wrap=True)
         out.print()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tellback.cli.options import RESULTS, On, ResultsFolder, Workers
+from tellback.cli.options import RESULTS, Isolated, On, ResultsFolder, Workers
 from tellback.cli.show import conducted, console, escape, print_results, print_written
 
 if TYPE_CHECKING:
@@ -37,13 +37,14 @@ def run(
     to: To = None,
     workers: Workers = None,
     on: On = "here",
+    isolated: Isolated = False,
 ) -> None:
     """Run what is not done yet, compare, and write the report.
 
     Ctrl-C, or worse, loses nothing that was finished: the same command goes on from there.
     """
     plan, store = _read(file, results)
-    found, complete = conducted(plan.studies, store, on, workers)
+    found, complete = conducted(plan.studies, store, on, workers, isolated)
     _report(plan, found, to or _folder(results, file))
     if not complete:
         raise typer.Exit(1)

@@ -16,6 +16,7 @@ from typing import Any
 from tellback import __version__
 from tellback.arrays import Array
 from tellback.compiled import source_digest
+from tellback.isolation import IsolatedAgent
 from tellback.lab.curve import curve_rounds
 from tellback.lab.study import RunSpec
 from tellback.protocol import play
@@ -54,14 +55,22 @@ class StoppedError(Exception):
     """Raised within a run when its study is stopped."""
 
 
-def compute(run: RunSpec, progress: Callable[[int], object] | None = None) -> Outcome:
+def compute(
+    run: RunSpec, progress: Callable[[int], object] | None = None, isolated: bool = False
+) -> Outcome:
     """Play a run; an error becomes a Failure with its traceback."""
     began = time.time()
     try:
-        record = play(run.world, run.agent, run.rounds, seed=run.seed, progress=progress)
+        record = play(
+            run.world, run.agent, run.rounds, seed=run.seed, progress=progress, isolated=isolated
+        )
+        checked = record.match_check
+        if isinstance(record.agent, IsolatedAgent):
+            record.agent.close()
     except BaseException:  # an agent that calls sys.exit() must not end the study
         return Failure(run, traceback.format_exc())
     about = {"began": began, "seconds": time.time() - began, **_machine()}
+    about |= {"isolated": isolated, "match_check": checked and checked.data()}
     return Finished(run, record.regret[curve_rounds(run.rounds) - 1], about)
 
 

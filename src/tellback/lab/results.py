@@ -89,6 +89,15 @@ class Results:
         """When, where and with what each run was computed."""
         return [dict(self._store.about(run)) for run in self.runs()]
 
+    def suspicious(self) -> list[str]:
+        """The runs whose matches and rewards differ beyond chance (``Run.match_check``)."""
+        checked = [(run, self._store.about(run).get("match_check")) for run in self.runs()]
+        return [
+            f"{run.agent.label()}, seed {run.seed} ({run.identity[:10]}): {check['says']}"
+            for run, check in checked
+            if check and check["differs"]
+        ]
+
     @property
     def t(self) -> Indices:
         """The rounds at which curves are kept."""

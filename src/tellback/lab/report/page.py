@@ -130,6 +130,7 @@ def _study(drawn: Drawn, number: int) -> Markup:
             element("h2", results.study.name, id=_anchor(number)),
             element("p", describe(results), ".", class_="soft"),
             element("p", ONE_LOOK, class_="soft") if results.study.decide else "",
+            *(element("p", f"WARNING: {one}", class_="warning") for one in results.suspicious()),
             finals_table(results),
             pairs_table(results.pairs()),
             *_figures(drawn, number),
