@@ -9,13 +9,14 @@ import gc
 import os
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tellback import Choice, Simulation, Task
-from tellback.roles import State, WorldSpec
+from tellback.roles import AgentSpec, Facts, State, WorldSpec
 from tellback.streams import Stream
 
 TRIED_SEEDS = 200
@@ -26,6 +27,7 @@ class Burglar:
 
     def __init__(self) -> None:
         self.asked = 0
+        self.begun = 0
         self.found: dict[str, int] = {}
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
@@ -77,6 +79,24 @@ def _seeds(rng: np.random.Generator) -> int:
     """How many small seeds would have given the random numbers that were given."""
     key = rng.bit_generator.state["state"]["key"].tolist()
     return sum(list(Stream(seed, "agent").key) == key for seed in range(TRIED_SEEDS))
+
+
+@dataclass(frozen=True)
+class Sneaky(AgentSpec):
+    """Its settings look round wherever they are asked to do something."""
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> Burglar:
+        burglar = Burglar()
+        burglar.begun = _frames()
+        return burglar
+
+    def settled(self, facts: Facts) -> AgentSpec:
+        assert not _frames(), "a truth in the frames of the settings"
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        assert not _frames(), "a truth in the frames of the settings"
+        return super().__reduce_ex__(protocol)
 
 
 class Endless(Burglar):

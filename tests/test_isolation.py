@@ -142,6 +142,12 @@ def test_with_isolation_it_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     np.testing.assert_array_equal(run.regrets, again.regrets)
 
 
+@pytest.mark.usefixtures("reused")
+def test_the_settings_of_an_agent_find_nothing_either() -> None:
+    found: Any = play(SMALL, burglars.Sneaky(), 3, seed=7, isolated=True).agent
+    assert found.begun == 0
+
+
 def test_a_small_seed_can_be_guessed_even_then() -> None:
     """The same results, bit for bit, cannot hide a seed from one who tries them all."""
     found: Any = play(SMALL, burglars.Burglar(), 3, seed=7, isolated=True).agent
@@ -244,6 +250,13 @@ def test_an_agent_of_a_script_is_found_there(tmp_path: Path) -> None:
     script.write_text(IN_MAIN)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.stdout == "5 IsolatedAgent\n", done.stderr
+
+
+def test_a_script_that_plays_when_it_is_imported_is_told_so(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(IN_MAIN.replace('__name__ == "__main__"', "True"))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert 'put what it does under if __name__ == "__main__"' in done.stderr
 
 
 def test_an_agent_that_cannot_be_sent_is_named() -> None:

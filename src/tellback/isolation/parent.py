@@ -18,6 +18,7 @@ from tellback.read_only import PLAIN
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task, new_tuple
 from tellback.saved import InFiles
+from tellback.specs import Spec
 from tellback.streams import EMPTY_BUFFER, Stream
 
 PROGRAM = "tellback.isolation.child"
@@ -26,6 +27,10 @@ _ABSENT = np.empty(0)
 _OWN_ERRORS: dict[str, type[TellbackError]] = {
     error.__name__: error for error in (SettingError, ProtocolError, TellbackError)
 }
+
+
+in_agents_process = False
+"""Whether this is the process of an isolated agent, which must not start another."""
 
 
 class IsolationError(TellbackError):
@@ -51,10 +56,13 @@ class IsolatedAgent(InFiles):
     """
 
     def __init__(self, agent: Any, facts: Facts, birth: Stream) -> None:
-        self.facts = facts if isinstance(agent, AgentSpec) else getattr(agent, "facts", None)
-        self.spec = (
-            agent.settled(facts) if isinstance(agent, AgentSpec) else getattr(agent, "spec", None)
-        )
+        if in_agents_process:
+            raise SettingError(
+                "The program that defines the agent starts a run when it is imported: put what "
+                'it does under if __name__ == "__main__":, or define the agent in a module.'
+            )
+        self.facts = facts
+        self._given = agent
         self._process = _started()
         self.close = weakref.finalize(self, _end, self._process)
         self._numbers: weakref.WeakKeyDictionary[Listed, int] = weakref.WeakKeyDictionary()
@@ -63,6 +71,14 @@ class IsolatedAgent(InFiles):
         self._latest: tuple[Task | None, Choice | None] = (None, None)
         packed, main = _packed(agent)
         self._ask("adopt", packed, main, facts, birth.key)
+
+    @property
+    def spec(self) -> AgentSpec | None:
+        """What the agent was made from."""
+        # Found when it is asked for: during a run, no method of the agent's is called here.
+        if isinstance(self._given, AgentSpec):
+            return self._given.settled(self.facts)
+        return getattr(self._given, "spec", None)
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The agent's choice; its features are looked up here."""
@@ -203,6 +219,15 @@ class _Numbering(pickle.Pickler):
         return self._number(thing) if type(thing) is Listed else None
 
 
+class _Packing(pickle.Pickler):
+    """Pickles agents. Specs go by their class and settings, and not by a method of theirs."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, Spec):
+            return wire.spec_of, (type(thing), dict(object.__getattribute__(thing, "__dict__")))
+        return NotImplemented
+
+
 def _described(choice: Choice) -> tuple[Any, ...]:
     """A choice without its features, which the process looks up."""
     response, _, *told = choice
@@ -211,24 +236,26 @@ def _described(choice: Choice) -> tuple[Any, ...]:
 
 def _packed(agent: Any) -> tuple[bytes, str | None]:
     """The agent as bytes, and the program that defines its class if no module does."""
+    file = io.BytesIO()
     try:
-        packed = pickle.dumps(agent, protocol=5)
+        _Packing(file, protocol=5).dump(agent)
     except Exception as error:
         raise SettingError(
             f"{agent!r} cannot be sent to a process of its own ({error!r}): give the spec of an "
             "agent, or define its class at the top of a module."
         ) from error
+    packed = file.getvalue()
     if b"__main__" not in packed:
         return packed, None
     main: Any = sys.modules["__main__"]
     name = getattr(getattr(main, "__spec__", None), "name", None)
-    file = getattr(main, "__file__", None)
-    if name is None and file is None:
+    path = getattr(main, "__file__", None)
+    if name is None and path is None:
         raise SettingError(
             f"The class of {agent!r} was typed at a prompt or in a notebook, where another "
             "process cannot find it: define it in a module to run it isolated."
         )
-    return packed, f"module {name}" if name is not None else f"path {Path(file).resolve()}"
+    return packed, f"module {name}" if name is not None else f"path {Path(str(path)).resolve()}"
 
 
 def _raised(kind: str, message: str, traceback: str) -> TellbackError:

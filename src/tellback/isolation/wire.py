@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tellback.roles import Choice, State
+from tellback.specs import Spec
 
 CHOICE, ERROR, STATE, VALUE = b"C", b"E", b"S", b"V"
 """The kinds of answers."""
@@ -54,9 +55,16 @@ def receive(pipe: BinaryIO) -> bytes:
 
 def _read(pipe: BinaryIO, count: int) -> bytes:
     data = pipe.read(count)
-    if data is None or len(data) < count:
+    if len(data) < count:
         raise EOFError
     return data
+
+
+def spec_of(kind: type[Spec], settings: dict[str, Any]) -> Spec:
+    """The spec of a class with settings that it has checked before."""
+    spec = object.__new__(kind)
+    spec.__dict__.update(settings)
+    return spec
 
 
 def encoded_choice(choice: Choice) -> bytes:

@@ -50,8 +50,9 @@ def execute(
     todo = _not_done(runs, store, watch)
     if not todo:
         return []
-    for world, agent in dict.fromkeys((run.world, run.agent) for run in todo):
-        _demand_fit(world, agent)
+    if not getattr(on, "isolated", False):  # what is to be isolated is not begun here
+        for world, agent in dict.fromkeys((run.world, run.agent) for run in todo):
+            _demand_fit(world, agent)
     store.prepare()
     for world in dict.fromkeys(run.world for run in todo):
         world.prepare(watch.preparing)  # once, here, and not in every worker
