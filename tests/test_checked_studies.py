@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from inline import Inline
 
 from tellback import Choice, Task
@@ -81,6 +82,7 @@ def test_engines_are_told_to_isolate() -> None:
     assert engine_named("here", 2, isolated=True) == Processes(2, isolated=True)
 
 
+@pytest.mark.slow
 def test_workers_isolate(tmp_path: Path) -> None:
     study = Study("alone", WORLD, {"LORIL": (LORIL(),)}, 30, (), (1,))
     store = Store(tmp_path)

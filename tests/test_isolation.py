@@ -74,8 +74,17 @@ def fitting(agent: AgentSpec) -> list[Any]:
     return found
 
 
+QUICK = ("loril", "thompson", "imitation")
+
+
 @pytest.mark.usefixtures("reused")
-@pytest.mark.parametrize("agent", SHIPPED, ids=lambda agent: agent.kind)
+@pytest.mark.parametrize(
+    "agent",
+    [
+        pytest.param(agent, marks=() if agent.kind in QUICK else pytest.mark.slow, id=agent.kind)
+        for agent in SHIPPED
+    ],
+)
 def test_every_agent_plays_the_same_bit_for_bit(agent: AgentSpec) -> None:
     worlds = fitting(agent)
     assert worlds
@@ -148,6 +157,7 @@ def test_the_settings_of_an_agent_find_nothing_either() -> None:
     assert found.begun == 0
 
 
+@pytest.mark.usefixtures("reused")
 def test_a_small_seed_can_be_guessed_even_then() -> None:
     """The same results, bit for bit, cannot hide a seed from one who tries them all."""
     found: Any = play(SMALL, burglars.Burglar(), 3, seed=7, isolated=True).agent
@@ -252,6 +262,7 @@ def test_an_agent_of_a_script_is_found_there(tmp_path: Path) -> None:
     assert done.stdout == "5 IsolatedAgent\n", done.stderr
 
 
+@pytest.mark.slow
 def test_a_script_that_plays_when_it_is_imported_is_told_so(tmp_path: Path) -> None:
     script = tmp_path / "mine.py"
     script.write_text(IN_MAIN.replace('__name__ == "__main__"', "True"))
