@@ -331,6 +331,7 @@ def test_a_response_is_a_number_a_text_or_a_tuple(text: bytes) -> None:
 
 def test_a_state_with_a_pickle_in_it_is_refused() -> None:
     file = io.BytesIO()
-    np.savez(file, **{"state.a": np.array([print], dtype=object)})
+    arrays: dict[str, Any] = {"state.a": np.array([print], dtype=object)}
+    np.savez(file, **arrays)
     with pytest.raises(wire.WireError):
         wire.decoded_state(file.getvalue())
