@@ -131,13 +131,14 @@ class Wrong:
 
 
 def test_error_rates_of_a_match_are_allowed_for() -> None:
-    m = np.zeros(5000)
-    m[:500] = 1
-    rewards = np.zeros(5000)
+    m, rewards = np.ones(5000), np.ones(5000)
+    m[:500] = 0
     assert match_check(m, rewards).differs  # type: ignore[union-attr]
     assert not match_check(m, rewards, Wrong()).differs  # type: ignore[union-attr]
-    m[:1500] = 1
+    m[:2000] = 0
     assert match_check(m, rewards, Wrong()).differs  # type: ignore[union-attr]
+    near = np.zeros(5000)  # an agent that errs by little, which such a match does not notice
+    assert not match_check(np.ones(5000), near, Wrong()).differs  # type: ignore[union-attr]
 
 
 def test_words_are_said_less_often_than_they_are_true() -> None:

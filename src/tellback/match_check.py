@@ -14,6 +14,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.matching import Errors, Same
 from tellback.theory.matches import match_evidence
+from tellback.theory.shares import Share, share_of_counts
 
 FALSE_ALARMS = 1e-4
 """The largest probability with which an honest run is called suspicious."""
@@ -72,7 +73,8 @@ def match_check(
         Of the rounds that were described.
     match : Match, optional
         What judged: equality by default. The error rates of another are allowed for, at the
-        worse end of their intervals.
+        worse end of an interval that holds with a probability of 1 - FALSE_ALARMS. Then only
+        too few matches are noticed: an agent that errs by little has many.
     by_meaning : bool
         Whether rewards go by what an instruction means. Then the very words are said at most
         as often as the rewards say.
@@ -82,12 +84,18 @@ def match_check(
     rewards = np.clip(rewards, 0, 1)
     errors: Errors | None = getattr(match, "errors", None)
     if errors is not None:
-        yes, no = errors
-        low = rewards * (1 - no.high) + (1 - rewards) * yes.low
-        high = rewards * (1 - no.low) + (1 - rewards) * yes.high
+        # Of wrong responses as many may seem right as the agent likes: one that errs by little
+        # is mistaken for right far more often than the pairs that rates are measured on.
+        no = _surely(errors.no_wrongly)
+        low, high = rewards * (1 - no.high), rewards * (1 - no.low) + (1 - rewards)
     elif match is None or isinstance(match, Same):
         low, high = (0 * rewards if by_meaning else rewards), rewards
     else:
         return None  # nobody knows how often it is wrong
     evidence = match_evidence(matches, low, high)
     return MatchCheck(float(matches.mean()), float(rewards.mean()), len(matches), evidence)
+
+
+def _surely(rate: Share) -> Share:
+    """The same rate, with an interval that hardly ever misses."""
+    return share_of_counts(round(rate.share * rate.n), rate.n, 1 - FALSE_ALARMS)
