@@ -17,11 +17,11 @@ from oracles import Mirror
 import tellback
 from tellback import Choice, Facts, Task, play
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, ModelAgent, Uniform
-from tellback.agents.saved import save
 from tellback.errors import SettingError, TellbackError
 from tellback.files import written_whole
 from tellback.models import Mixture, MixtureByAdam
 from tellback.roles import Instruction, State
+from tellback.saved import save
 from tellback.worlds import Synthetic
 
 WORLD = Synthetic(instructions=5, responses=4, rank=3, seed=0)

@@ -60,10 +60,10 @@ class Scores:
         return int(rng.random() < grid_of(context)[response, 1])
 
     def reward(self, task: Task, response: int) -> float:
-        return float(grid_of(task.context)[response, task.instruction])
+        return float(grid_of(task.context)[response, int(task.instruction)])
 
     def best(self, task: Task) -> float:
-        return float(grid_of(task.context)[:, task.instruction].max())
+        return float(grid_of(task.context)[:, int(task.instruction)].max())
 
 
 def grid_of(context: Any) -> Floats:

@@ -5,6 +5,7 @@ There is one loop, ``_protocol_1``, and one place where regret is computed, ``_j
 
 from __future__ import annotations
 
+import secrets
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count, islice
@@ -14,6 +15,7 @@ import numpy as np
 
 from tellback.errors import ProtocolError, SettingError, whole
 from tellback.history import History
+from tellback.isolation import IsolatedAgent
 from tellback.ledger import Ledger
 from tellback.matching import Same, demand_match
 from tellback.roles import (
@@ -61,6 +63,9 @@ VERSION = 1
 ROUNDING = 1e-9
 """By how much a reward may seem to exceed the best one, and the best one 1."""
 
+SECRET_BITS = 128
+"""Of a seed that is drawn so that no agent can find it by trying."""
+
 Delay = Callable[[int, np.random.Generator], int | None]
 """How many rounds the description of round t takes to arrive; None if it never does."""
 
@@ -73,6 +78,7 @@ def rounds(
     start: int = 0,
     delay: Delay | None = None,
     history: Iterable[Exchange] = (),
+    isolated: bool = False,
 ) -> Iterator[Round]:
     """Play Protocol 1 without end, yielding each round as it happens.
 
@@ -92,6 +98,8 @@ def rounds(
         How long descriptions take. By default each arrives before the next round.
     history : iterable of Exchange
         The rounds played before, for worlds that read them (``Run.history`` has them).
+    isolated : bool
+        As in ``play``.
 
     Yields
     ------
@@ -99,7 +107,7 @@ def rounds(
         After the agent has learned from it, if its description has arrived.
     """
     streams = Streams(seed)
-    simulation, live = _begin(world, agent, streams)
+    simulation, live = _begin(world, agent, streams, isolated)
     remembered = _remembered(simulation.world, history, start, delay)
     return _protocol_1(simulation, live, streams, start, delay, remembered)
 
@@ -109,11 +117,12 @@ def play(
     agent: AgentSpec | Agent,
     rounds: int,
     *,
-    seed: int = 0,
+    seed: int | None = 0,
     start: int = 0,
     delay: Delay | None = None,
     history: Iterable[Exchange] = (),
     progress: Callable[[int], object] | None = None,
+    isolated: bool = False,
 ) -> Run:
     """Play Protocol 1 for a number of rounds and return the record of it.
 
@@ -125,8 +134,9 @@ def play(
         Who plays. A live agent goes on learning from where it stands.
     rounds : int
         How many rounds to play.
-    seed : int
-        The run's seed: with the same world, agents meet the same tasks.
+    seed : int or None
+        The run's seed: with the same world, agents meet the same tasks. None draws one of
+        128 bits that nobody can guess; ``Run.seed`` has it.
     start : int
         How many rounds the agent has played before (with this world and seed).
     delay : Delay, optional
@@ -135,6 +145,10 @@ def play(
         The rounds played before, for worlds that read them (``Run.history`` has them).
     progress : callable, optional
         Called now and then with the number of rounds played since its last call.
+    isolated : bool
+        Whether the agent runs in a process of its own, where there is no world, no truth and
+        no seed. The results are the same, bit for bit. A live agent is copied: ``Run.agent``
+        is the one that has learned.
 
     Returns
     -------
@@ -150,13 +164,16 @@ def play(
     100
     """
     rounds = whole("rounds", rounds)
+    seed = secrets.randbits(SECRET_BITS) if seed is None else seed
     streams = Streams(seed)
-    simulation, live = _begin(world, agent, streams)
+    simulation, live = _begin(world, agent, streams, isolated)
     remembered = _remembered(simulation.world, history, start, delay)
     match = demand_match(getattr(simulation.world, "match", Same()))
     recorder = Recorder(rounds)
     loop = _protocol_1(simulation, live, streams, start, delay, remembered)
     recorder.consume(islice(loop, rounds), progress)
+    if isinstance(live, IsolatedAgent):
+        live.flush()
     return recorder.run(
         world=world,
         agent=live,
@@ -165,6 +182,7 @@ def play(
         start=start,
         history=remembered,
         match=match,
+        by_meaning=bool(getattr(simulation.truth, "by_meaning", False)),
     )
 
 
@@ -269,7 +287,10 @@ def _at_once(t: int, rng: np.random.Generator) -> int:
 
 
 def _begin(
-    world: WorldSpec | Simulation | Any, agent: AgentSpec | Agent, streams: Streams
+    world: WorldSpec | Simulation | Any,
+    agent: AgentSpec | Agent,
+    streams: Streams,
+    isolated: bool,
 ) -> tuple[Simulation, Agent]:
     """Bring specs to life; take live objects as they are."""
     if isinstance(world, WorldSpec):
@@ -286,6 +307,10 @@ def _begin(
     facts = simulation.world.facts
     if not isinstance(facts, Facts):
         raise ProtocolError(f"A world's facts must be Facts, not {facts!r}.")
+    if isolated and not isinstance(agent, IsolatedAgent):
+        if not isinstance(agent, AgentSpec):
+            demand(agent, Agent)
+        return simulation, IsolatedAgent(agent, facts, streams.birth_stream("agent"))
     if isinstance(agent, AgentSpec):
         return simulation, agent.begin(facts, streams.birth("agent"))
     demand(agent, Agent)

@@ -50,7 +50,7 @@ def _copied(thing: Any, memo: _Memo) -> Any:
     if id(thing) in memo:
         return memo[id(thing)]
     memo[id(thing)] = thing  # for a tuple that holds itself through something that changes
-    copied = _copier(kind)(thing, memo)
+    copied = _copier(kind)(thing, memo)  # type: ignore[arg-type]  # types can be hashed
     memo[id(thing)] = copied
     return copied
 
@@ -64,8 +64,8 @@ def _copier(kind: type) -> _Copier:
         return _special_array
     if issubclass(kind, Listed | np.generic | enum.Enum | type | types.ModuleType):
         return _itself
-    if kind in (list, set, dict, bytearray):
-        return {list: _list, set: _set, dict: _dict, bytearray: _bytearray}[kind]
+    if kind in _CONTAINERS:
+        return _CONTAINERS[kind]
     if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
         return _tuple
     if kind in (frozenset, range):
@@ -143,3 +143,6 @@ def _deep(thing: Any, memo: _Memo) -> Any:
             f"({error!r}), and agents are given copies. Make contexts of numbers, text, arrays, "
             "tuples and dataclasses, or give the class a __deepcopy__."
         ) from error
+
+
+_CONTAINERS: dict[type, _Copier] = {list: _list, set: _set, dict: _dict, bytearray: _bytearray}

@@ -19,6 +19,7 @@ from tellback.certificate import (
     certified_regrets,
 )
 from tellback.extras import demand_extra
+from tellback.match_check import MatchCheck, match_check
 from tellback.matching import Errors, Match, Same
 from tellback.roles import Agent, Exchange, Round
 from tellback.specs import Spec
@@ -56,6 +57,8 @@ class Run:
         Why the certificate is no proof; '' if it is one.
     match : Match
         When a description is what was asked for: the world's, or equality.
+    by_meaning : bool
+        Whether rewards go by what an instruction means, not by how likely its words are.
     """
 
     regrets: Array
@@ -76,6 +79,7 @@ class Run:
     start: int = 0
     history: Sequence[Exchange] = field(default=(), repr=False)
     match: Match = field(default_factory=Same, repr=False)
+    by_meaning: bool = field(default=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.regrets)
@@ -116,6 +120,19 @@ class Run:
         """Whether each round was described."""
         missing = (NOTHING_TOLD, None)
         return np.array([told not in missing for told in self.descriptions], dtype=bool)
+
+    @property
+    def match_check(self) -> MatchCheck | None:
+        """Matches held against the hidden rewards; None where there is no truth to compare.
+
+        In an honest simulation the two agree up to chance, whatever the agent does. If
+        ``match_check.differs``, the matches of this run are not to be trusted.
+        """
+        told = self.described
+        rewards = self.rewards[told]
+        if np.isnan(rewards).any():
+            return None
+        return match_check(self.matches[told], rewards, self.match, self.by_meaning)
 
     def reward_estimate(self, level: float = 0.95) -> Interval:
         """The mean reward of the described rounds up to each of them, from matches alone.
@@ -172,7 +189,10 @@ class Run:
         """A short table that a person can read."""
         tenth = max(1, len(self) // 10)
         possible = float(np.mean(self.rewards + self.regrets))
+        check = self.match_check
+        warned = {"WARNING": str(check)} if check is not None and check.differs else {}
         rows = {
+            **warned,
             "world": self.world_name,
             "agent": self.agent_name,
             "seed": str(self.seed),
@@ -306,6 +326,7 @@ class Recorder:
         start: int,
         history: Sequence[Exchange],
         match: Match,
+        by_meaning: bool = False,
     ) -> Run:
         """The finished record."""
         return Run(
@@ -327,6 +348,7 @@ class Recorder:
             start=start,
             history=history,
             match=match,
+            by_meaning=by_meaning,
         )
 
 

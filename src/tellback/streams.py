@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import ctypes
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 
+from tellback.arrays import AnyArray
 from tellback.errors import whole
 
-_EMPTY_BUFFER = 4  # Philox makes four words at a time; position 4 says that all are used.
+EMPTY_BUFFER = 4
+"""Philox makes four words at a time; position 4 says that all are used."""
 
 
 class _PhiloxState(ctypes.Structure):
@@ -53,7 +56,22 @@ class Stream:
 
     def __init__(self, seed: int, role: str) -> None:
         entropy = [whole("seed", seed, at_least=0), zlib.crc32(role.encode())]
-        key = np.random.SeedSequence(entropy).generate_state(2, np.uint64)
+        self._begin(np.random.SeedSequence(entropy).generate_state(2, np.uint64))
+
+    @classmethod
+    def with_key(cls, key: Sequence[int]) -> Stream:
+        """The stream with a key, for one who may draw from it and not know the seed."""
+        stream = cls.__new__(cls)
+        stream._begin(np.array(key, dtype=np.uint64))
+        return stream
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """The two words that make it: a hash of seed and role."""
+        first, second = self._philox.state["state"]["key"].tolist()
+        return first, second
+
+    def _begin(self, key: AnyArray) -> None:
         self._philox = np.random.Philox(key=key)
         self.generator = np.random.Generator(self._philox)
         # Repositioning through the public ``state`` property costs ten times as much as
@@ -72,14 +90,14 @@ class Stream:
         counter, integers = self._counter, self._integers
         counter[0] = counter[1] = counter[3] = 0
         counter[2] = t
-        integers[_BUFFER_POSITION] = _EMPTY_BUFFER
+        integers[_BUFFER_POSITION] = EMPTY_BUFFER
         integers[_HAS_UINT32] = 0
         return self.generator
 
     def _reposition_publicly(self, t: int) -> None:
         state = self._philox.state
         state["state"]["counter"][:] = (0, 0, t, 0)
-        state["buffer_pos"] = _EMPTY_BUFFER
+        state["buffer_pos"] = EMPTY_BUFFER
         state["has_uint32"] = 0
         self._philox.state = state
 
@@ -122,4 +140,8 @@ class Streams:
 
     def birth(self, role: str) -> np.random.Generator:
         """The generator from which a world or an agent draws when it is brought to life."""
-        return Stream(self._seed, f"birth of {role}").at(0)
+        return self.birth_stream(role).at(0)
+
+    def birth_stream(self, role: str) -> Stream:
+        """The stream to which that generator belongs."""
+        return Stream(self._seed, f"birth of {role}")

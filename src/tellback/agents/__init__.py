@@ -14,10 +14,10 @@ from tellback.agents.one_hot import OneHotLORIL
 from tellback.agents.radius import Printed, RadiusSpec, Repaired
 from tellback.agents.recommended import recommended
 from tellback.agents.reward_only import RewardOnly
-from tellback.agents.saved import load
 from tellback.agents.thompson import Thompson
 from tellback.agents.uniform import Uniform
 from tellback.roles import AgentSpec
+from tellback.saved import load
 
 __all__ = [
     "LORIL",

@@ -8,13 +8,13 @@ from typing import ClassVar, Self
 import numpy as np
 
 from tellback.agents.explorers import TIES, Explorer, Optimism
-from tellback.agents.saved import InFiles
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of
 from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
+from tellback.saved import InFiles
 
 MODEL, EXPLORER = "model.", "explorer."
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellback.agents.optimist import OptimistSpec
-from tellback.agents.saved import InFiles
 from tellback.arrays import Array
 from tellback.errors import ProtocolError, SettingError
 from tellback.models.model import checked_instruction, demand_table
 from tellback.roles import Choice, Facts, Instruction, Shown, State, Task
+from tellback.saved import InFiles
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tellback.agents.optimist import OptimistSpec
-from tellback.agents.saved import InFiles
 from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.models.ellipsoid import Ellipsoid
 from tellback.models.model import checked_instruction, demand_table
 from tellback.roles import Choice, Facts, Instruction, State, Task
+from tellback.saved import InFiles
 
 
 @dataclass(frozen=True)

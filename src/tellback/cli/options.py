@@ -21,6 +21,14 @@ On = Annotated[
         "names); ray://host:port (a cluster to join).",
     ),
 ]
+Isolated = Annotated[
+    bool,
+    typer.Option(
+        "--isolated",
+        help="Run each agent in a process of its own, where there is no truth to find. The results "
+        "are the same, bit for bit; a run takes longer.",
+    ),
+]
 Scale = Annotated[
     float,
     typer.Option(help="Below 1: shorter runs, fewer seeds and fewer sizes, for a quick trial."),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tellback.cli.options import RESULTS, On, ResultsFolder, Reuse, Workers
+from tellback.cli.options import RESULTS, Isolated, On, ResultsFolder, Reuse, Workers
 from tellback.cli.show import conducted, console, print_bounds, print_results, print_written
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def run(
     workers: Workers = None,
     on: On = "here",
     reuse: Reuse = False,
+    isolated: Isolated = False,
 ) -> None:
     """Play agents in a world and compare their regret.
 
@@ -75,7 +76,7 @@ def run(
         demand_bounded(spec.facts)
     if figure is not None:
         demand_writable(figure.parent)
-    found, complete = conducted([study], Store(results / "runs"), on, workers, reuse)
+    found, complete = conducted([study], Store(results / "runs"), on, workers, reuse, isolated)
     if not complete:
         raise typer.Exit(1)
     print_results(found)

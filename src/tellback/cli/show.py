@@ -30,7 +30,12 @@ def escape(text: str) -> str:
 
 
 def conducted(
-    studies: Sequence[Study], store: Store, on: str, workers: int | None, reuse: bool = False
+    studies: Sequence[Study],
+    store: Store,
+    on: str,
+    workers: int | None,
+    reuse: bool = False,
+    isolated: bool = False,
 ) -> tuple[list[Results], bool]:
     """Run studies, showing progress in rounds.
 
@@ -44,7 +49,7 @@ def conducted(
     from tellback.lab.engines import engine_named
 
     out = console(stderr=True)
-    engine = engine_named(on, workers)
+    engine = engine_named(on, workers, isolated)
     with progress(out) as show:
 
         class Shown(Watcher):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tellback.cli.options import RESULTS, On, ResultsFolder, Reuse, Workers
+from tellback.cli.options import RESULTS, Isolated, On, ResultsFolder, Reuse, Workers
 from tellback.cli.show import (
     conducted,
     console,
@@ -45,13 +45,14 @@ def run(
     workers: Workers = None,
     on: On = "here",
     reuse: Reuse = False,
+    isolated: Isolated = False,
 ) -> None:
     """Run what is not done yet, compare, and write the report.
 
     Ctrl-C, or worse, loses nothing that was finished: the same command goes on from there.
     """
     plan, store = _read(file, results)
-    found, complete = conducted(plan.studies, store, on, workers, reuse)
+    found, complete = conducted(plan.studies, store, on, workers, reuse, isolated)
     _report(plan, found, to or _folder(results, file))
     if not complete:
         raise typer.Exit(1)

@@ -16,6 +16,7 @@ from typing import Any
 from tellback import __version__
 from tellback.arrays import Array
 from tellback.compiled import source_digest
+from tellback.isolation import IsolatedAgent
 from tellback.lab.curve import curve_rounds
 from tellback.lab.study import RunSpec
 from tellback.protocol import play
@@ -85,7 +86,11 @@ class StoppedError(Exception):
     """Raised within a run when its study is stopped."""
 
 
-def compute(ordered: Order | RunSpec, progress: Callable[[int], object] | None = None) -> Outcome:
+def compute(
+    ordered: Order | RunSpec,
+    progress: Callable[[int], object] | None = None,
+    isolated: bool = False,
+) -> Outcome:
     """Play a run; an error becomes a Failure with its traceback.
 
     What is played must be what was ordered, before and after: a file may have been edited
@@ -97,12 +102,18 @@ def compute(ordered: Order | RunSpec, progress: Callable[[int], object] | None =
         wanted = ordered if isinstance(ordered, Order) else order(ordered)
         if said := _differs(wanted, played=False):
             return Changed(run, said)
-        record = play(run.world, run.agent, run.rounds, seed=run.seed, progress=progress)
+        record = play(
+            run.world, run.agent, run.rounds, seed=run.seed, progress=progress, isolated=isolated
+        )
+        checked = record.match_check
+        if isinstance(record.agent, IsolatedAgent):
+            record.agent.close()
         if said := _differs(wanted, played=True):
             return Changed(run, said)
     except BaseException:  # an agent that calls sys.exit() must not end the study
         return Failure(run, traceback.format_exc())
     about = {"began": began, "seconds": time.time() - began, **_machine()}
+    about |= {"isolated": isolated, "match_check": checked and checked.data()}
     about["rooms"] = wanted.rooms.digests
     curve = record.regret[curve_rounds(run.rounds) - 1]
     return Finished(run, curve, about, wanted.identity)

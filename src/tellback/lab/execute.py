@@ -59,8 +59,9 @@ def execute(
     todo = _not_done(runs, store, watch, reuse)
     if not todo:
         return []
-    for world, agent in dict.fromkeys((run.world, run.agent) for run in todo):
-        _demand_fit(world, agent)
+    if not getattr(on, "isolated", False):  # what is to be isolated is not begun here
+        for world, agent in dict.fromkeys((run.world, run.agent) for run in todo):
+            _demand_fit(world, agent)
     store.prepare()
     for run in {run.world: run for run in todo}.values():
         _prepare(run, watch)

@@ -92,17 +92,20 @@ class Provenance:
         For each run, the source of tellback that computed it.
     sources : Sources
         All of them.
+    suspicious : list of str
+        The runs whose matches and rewards differ beyond chance (``Run.match_check``).
     """
 
     seconds: float
     made_with: Mapping[str, Counter[str]]
     source: Sequence[str]
     sources: Sources
+    suspicious: Sequence[str]
 
 
 def provenance_of(runs: Mapping[str, RunSpec], store: Store) -> Provenance:
     """Where runs come from, given by their identity."""
-    now, seconds, source, others = _Now(), 0.0, [], []
+    now, seconds, source, others, suspicious = _Now(), 0.0, [], [], []
     made_with: dict[str, Counter[str]] = {what: Counter() for what in MADE_WITH}
     for identity, run in runs.items():
         about = store.about(identity)
@@ -110,6 +113,10 @@ def provenance_of(runs: Mapping[str, RunSpec], store: Store) -> Provenance:
         source.append(str(about.get("source", UNKNOWN)))
         if now.differing(run, about):
             others.append(source[-1])
+        check = about.get("match_check")
+        if check and check["differs"]:
+            where = f"{run.agent.label()}, seed {run.seed} ({identity[:10]})"
+            suspicious.append(f"Warning: {where}: {check['says']}")
         for what, counted in made_with.items():
             if what in about:
                 counted[str(about[what])] += 1
@@ -117,4 +124,4 @@ def provenance_of(runs: Mapping[str, RunSpec], store: Store) -> Provenance:
     kinds = len(set(others)) + (len(others) < len(source))
     named = Counter(source)
     sources = Sources(named, len(named) > 1 and kinds > 1, len(others))
-    return Provenance(seconds, made_with, source, sources)
+    return Provenance(seconds, made_with, source, sources, suspicious)

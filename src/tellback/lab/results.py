@@ -100,7 +100,7 @@ class Results:
     def warnings(self) -> list[str]:
         """What a reader of the results should know before anything else."""
         found = (self.provenance.sources.warning, self.study.shared_truth())
-        return [text for text in found if text]
+        return [text for text in (*found, *self.provenance.suspicious) if text]
 
     @property
     def t(self) -> Indices:

@@ -13,6 +13,9 @@ from tellback.errors import SettingError, real
 TUNINGS = 0.5 ** np.arange(1, 16)
 """The scales that a running mean is watched at: deviations large and early, small and late."""
 
+BETS = np.array([sign * 4.0**power for sign in (1, -1) for power in range(-4, 2)])
+"""The stakes on more matches, or fewer, than there should be: for differences of any size."""
+
 
 class Interval(NamedTuple):
     """A running mean with bounds, one entry for each observation."""
@@ -57,3 +60,26 @@ def running_mean(observed: Array, level: float = 0.95) -> Interval:
         half = np.minimum(half, (psi * variation + math.log(2 * len(TUNINGS) / alpha)) / s)
     mean = sums / n
     return Interval(mean, np.maximum(mean - half / n, 0), np.minimum(mean + half / n, 1))
+
+
+def match_evidence(matches: Array, low: Array, high: Array) -> float:
+    """The evidence that matches are not as likely as they are said to be (a log e-value).
+
+    Given the past, the m-th match has a probability p_m between low and high. For any stake s,
+    prod exp(s M) / (1 - p + p e^s) is then a supermartingale that starts at 1, with p = high if
+    s > 0 and p = low if s < 0 (the two being equal, a martingale). So is the mean over several
+    s. By Ville's inequality it ever reaches 1 / alpha with a probability of at most alpha: the
+    bound holds whenever one looks, and needs no estimate of a variance.
+
+    Parameters
+    ----------
+    matches : Array
+        0 or 1 each.
+    low, high : Array
+        Bounds on the probability of each match.
+    """
+    total = float(np.sum(matches))
+    logs = [
+        s * total - float(np.log1p((high if s > 0 else low) * math.expm1(s)).sum()) for s in BETS
+    ]
+    return float(np.logaddexp.reduce(logs)) - math.log(len(BETS))

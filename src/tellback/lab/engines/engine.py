@@ -26,7 +26,7 @@ class Engine(Protocol):
         ...
 
 
-def engine_named(name: str, workers: int | None = None) -> Engine:
+def engine_named(name: str, workers: int | None = None, isolated: bool = False) -> Engine:
     """The engine for a name: here, ray, or the address of a Ray cluster.
 
     Parameters
@@ -37,9 +37,11 @@ def engine_named(name: str, workers: int | None = None) -> Engine:
         client server; ``host:port`` to join one that this machine is part of.
     workers : int, optional
         How many processes, or processors of a cluster that is started.
+    isolated : bool
+        Whether agents run in processes of their own.
     """
     if name == "here":
-        return Processes(workers)
+        return Processes(workers, isolated)
     joins = ":" in name.removeprefix("ray://")
     if name != "ray" and not joins:
         raise SettingError(
@@ -47,4 +49,4 @@ def engine_named(name: str, workers: int | None = None) -> Engine:
         )
     if workers is not None and (joins or "RAY_ADDRESS" in os.environ):
         raise SettingError("A cluster that is joined has its own number of workers.")
-    return RayCluster(name) if joins else RayCluster(workers=workers)
+    return RayCluster(name if joins else None, workers, isolated)

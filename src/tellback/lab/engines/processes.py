@@ -43,9 +43,12 @@ class Processes:
     ----------
     workers : int, optional
         How many; by default one for each core that this process may use.
+    isolated : bool
+        Whether agents run in processes of their own, beside those that hold the worlds.
     """
 
     workers: int | None = None
+    isolated: bool = False
 
     def __post_init__(self) -> None:
         if self.workers is not None:
@@ -61,10 +64,10 @@ class Processes:
         left: Iterable[RunSpec] = runs
         with interrupts_noted() as heed, environment(SINGLE_THREAD):
             while left:
-                with _crew(workers) as crew:
+                with _crew(workers, self.isolated) as crew:
                     suspects, left = yield from crew.outcomes(left, played, heed)
                 while suspects:  # one of them ended its worker: it does so again, alone
-                    with _crew(1) as crew:
+                    with _crew(1, self.isolated) as crew:
                         guilty, rest = yield from crew.outcomes(suspects, played, heed, at_once=1)
                     yield from (Failure(run, DIED) for run in guilty)
                     suspects = list(rest)
@@ -73,9 +76,10 @@ class Processes:
 class _Crew:
     """Some workers."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, isolated: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self._size = size
+        self._isolated = isolated
         self._played, self._stopping = context.Value("q", 0), context.Event()
         self._begun = context.Event()
         self._pool = ProcessPoolExecutor(
@@ -108,7 +112,9 @@ class _Crew:
             with interrupts_blocked():
                 while waiting and len(pending) < limit and not broken:
                     try:
-                        pending[self._pool.submit(compute_here, order(waiting[0]))] = waiting[0]
+                        ordered = order(waiting[0])
+                        future = self._pool.submit(compute_here, ordered, self._isolated)
+                        pending[future] = waiting[0]
                         waiting.popleft()
                     except BrokenProcessPool:
                         broken = True
@@ -155,8 +161,8 @@ class _Crew:
 
 
 @contextmanager
-def _crew(size: int) -> Iterator[_Crew]:
-    crew = _Crew(size)
+def _crew(size: int, isolated: bool) -> Iterator[_Crew]:
+    crew = _Crew(size, isolated)
     try:
         yield crew
     except BaseException:
@@ -181,9 +187,9 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def compute_here(ordered: Order) -> Outcome:
+def compute_here(ordered: Order, isolated: bool = False) -> Outcome:
     """Compute a run in a worker, which tells how far it is and looks whether to stop."""
-    return compute(ordered, _tick)
+    return compute(ordered, _tick, isolated)
 
 
 def _tick(rounds: int) -> None:

@@ -43,10 +43,13 @@ class RayCluster:
         machine is part of it). By default the one that RAY_ADDRESS names, or a new one here.
     workers : int, optional
         How many processors a new one has; by default all.
+    isolated : bool
+        Whether agents run in processes of their own, beside those that hold the worlds.
     """
 
     address: str | None = None
     workers: int | None = None
+    isolated: bool = False
 
     def __post_init__(self) -> None:
         if self.workers is not None:
@@ -64,7 +67,7 @@ class RayCluster:
                 limit = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 1)))
                 while waiting and len(pending) < limit:
                     run = waiting.popleft()
-                    pending[there.remote(_by_value(order(run)))] = run
+                    pending[there.remote(_by_value(order(run)), isolated=self.isolated)] = run
                 done, _ = ray.wait(list(pending), timeout=POLL_SECONDS)
                 for reference in done:
                     outcome = _outcome(ray, reference, pending.pop(reference))

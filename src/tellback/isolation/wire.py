@@ -1,0 +1,166 @@
+"""What passes through the pipes between the referee and an isolated agent.
+
+Messages are frames: eight bytes that give the length, then so many bytes. Towards the agent
+they are pickled: the referee is trusted. Towards the referee they are one of a few kinds,
+each decoded by hand: numbers by ``struct``, the rest as JSON, arrays by NumPy without pickle.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from tellback.roles import Choice, State
+from tellback.specs import Spec
+
+CHOICE, ERROR, STATE, VALUE = b"C", b"E", b"S", b"V"
+"""The kinds of answers."""
+
+MOST_BYTES = 1 << 32
+"""Of one answer: a broken or hostile process must not make the referee read for ever."""
+
+_LENGTH = struct.Struct("<Q")
+_NUMBERS = struct.Struct("<ddd?ddI")  # of a choice, then the length of its response as JSON
+_DEEPEST = 32
+
+
+class WireError(Exception):
+    """An answer that is none of those that are allowed."""
+
+
+def send(pipe: BinaryIO, message: bytes) -> None:
+    """Write a frame."""
+    pipe.write(_LENGTH.pack(len(message)) + message)
+    pipe.flush()
+
+
+def receive(pipe: BinaryIO) -> bytes:
+    """Read a frame.
+
+    Raises
+    ------
+    EOFError
+        If the other side has gone.
+    """
+    length = _LENGTH.unpack(_read(pipe, _LENGTH.size))[0]
+    if length > MOST_BYTES:
+        raise WireError(f"an answer of {length} bytes")
+    return _read(pipe, length)
+
+
+def _read(pipe: BinaryIO, count: int) -> bytes:
+    data = pipe.read(count)
+    if len(data) < count:
+        raise EOFError
+    return data
+
+
+def spec_of(kind: type[Spec], settings: dict[str, Any]) -> Spec:
+    """The spec of a class with settings that it has checked before."""
+    spec = object.__new__(kind)
+    spec.__dict__.update(settings)
+    return spec
+
+
+def encoded_choice(choice: Choice) -> bytes:
+    """A choice without its features, which the referee looks up."""
+    response, _, estimate, bonus, propensity, width, highest = choice
+    text = json.dumps(_plain(response)).encode()
+    stated = propensity is not None
+    numbers = (estimate, bonus, propensity if stated else 0.0, stated, width, highest)
+    return CHOICE + _NUMBERS.pack(*numbers, len(text)) + text
+
+
+def decoded_choice(body: bytes) -> tuple[Any, float, float, float | None, float, float]:
+    """The response, the estimate, the bonus, the propensity, the width and the highest."""
+    if len(body) < _NUMBERS.size:
+        raise WireError("a choice that is too short")
+    estimate, bonus, propensity, stated, width, highest, length = _NUMBERS.unpack_from(body)
+    text = body[_NUMBERS.size :]
+    if len(text) != length:
+        raise WireError("a choice of another length than it says")
+    response = _response(_json(text))
+    return response, estimate, bonus, propensity if stated else None, width, highest
+
+
+def _plain(response: Any) -> Any:
+    if isinstance(response, np.integer):
+        return int(response)
+    if isinstance(response, tuple):
+        return [_plain(part) for part in response]
+    if isinstance(response, int | str):
+        return response
+    raise TypeError(
+        "An isolated agent's response must be a whole number, a text or a tuple of them, "
+        f"not {response!r}."
+    )
+
+
+def _response(data: Any, depth: int = 0) -> Any:
+    if isinstance(data, list) and depth < _DEEPEST:
+        return tuple(_response(part, depth + 1) for part in data)
+    if type(data) in (int, str, bool):
+        return data
+    raise WireError(f"a response of {type(data).__name__}")
+
+
+def encoded_value(value: object) -> bytes:
+    """A text, a number, True, False or None."""
+    if type(value) not in (str, int, float, bool, type(None)):
+        raise TypeError(f"{type(value).__name__} stays in the agent's process.")
+    return VALUE + json.dumps(value).encode()
+
+
+def decoded_value(body: bytes) -> str | int | float | bool | None:
+    """The text, the number, True, False or None."""
+    value: str | int | float | bool | None = _json(body)
+    if type(value) not in (str, int, float, bool, type(None)):
+        raise WireError(f"a value of {type(value).__name__}")
+    return value
+
+
+def encoded_error(kind: str, message: str, traceback: str) -> bytes:
+    """What went wrong in the agent, as text."""
+    return ERROR + json.dumps([kind, message, traceback]).encode()
+
+
+def decoded_error(body: bytes) -> tuple[str, str, str]:
+    """The class of an error, its message and its traceback."""
+    data = _json(body)
+    if not isinstance(data, list) or len(data) != 3 or {type(one) for one in data} != {str}:
+        raise WireError("an error that is no text")
+    kind, message, traceback = data
+    return kind, message, traceback
+
+
+def encoded_state(state: Mapping[str, Any]) -> bytes:
+    """Arrays and numbers in NumPy's format."""
+    arrays = {f"state.{name}": np.asarray(value) for name, value in state.items()}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"State may hold arrays and numbers only; {name} is {array.dtype}.")
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, **arrays)
+    return STATE + file.getvalue()
+
+
+def decoded_state(body: bytes) -> State:
+    """The arrays and numbers."""
+    try:
+        with np.load(io.BytesIO(body), allow_pickle=False) as archive:
+            arrays = {name.removeprefix("state."): archive[name] for name in archive.files}
+    except Exception as error:  # NumPy and zipfile raise many kinds
+        raise WireError(f"a state that cannot be read: {error!r}") from error
+    return {name: array.item() if array.ndim == 0 else array for name, array in arrays.items()}
+
+
+def _json(text: bytes) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"no JSON: {error!r}") from error

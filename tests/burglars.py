@@ -1,0 +1,146 @@
+"""Agents that look for the truth where no agent should look.
+
+They are in a module of their own, which an isolated agent's process imports.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tellback import Choice, Simulation, Task
+from tellback.roles import AgentSpec, Facts, State, WorldSpec
+from tellback.streams import Stream
+
+TRIED_SEEDS = 200
+
+
+class Burglar:
+    """Looks round in its second round; ``state()`` says how much it found, by each way."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.begun = 0
+        self.found: dict[str, int] = {}
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        self.asked += 1
+        if self.asked == 2:
+            self.found = {
+                "frames": _frames(),
+                "garbage": sum(map(_is_secret, gc.get_objects())),
+                "seed_seq": int(getattr(rng.bit_generator, "_seed_seq", None) is not None),
+                "words": _words(),
+                "seeds": _seeds(rng),
+            }
+        return task.choose(0)
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None: ...
+
+    def state(self) -> State:
+        return dict(self.found)
+
+    def restore(self, state: State) -> None: ...
+
+
+def _is_secret(thing: Any) -> bool:
+    if isinstance(thing, type):
+        return False
+    if isinstance(thing, Simulation | WorldSpec):
+        return True
+    # By the class, so that nothing is run by looking.
+    return hasattr(type(thing), "reward") and hasattr(type(thing), "best")
+
+
+def _frames() -> int:
+    """How many secrets, or seeds, are in the variables of those who called."""
+    frame, found = sys._getframe(), 0
+    while frame is not None:
+        for name, value in frame.f_locals.items():
+            found += _is_secret(value) or (name == "seed" and isinstance(value, int))
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+def _words() -> int:
+    """How often the world's name is in the arguments and the environment of this process."""
+    words = [*sys.argv, *os.environ.values(), Path("/proc/self/cmdline").read_text()]
+    return sum("synthetic" in word for word in words)
+
+
+def _seeds(rng: np.random.Generator) -> int:
+    """How many small seeds would have given the random numbers that were given."""
+    key = rng.bit_generator.state["state"]["key"].tolist()
+    return sum(list(Stream(seed, "agent").key) == key for seed in range(TRIED_SEEDS))
+
+
+@dataclass(frozen=True)
+class Sneaky(AgentSpec):
+    """Its settings look round wherever they are asked to do something."""
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> Burglar:
+        burglar = Burglar()
+        burglar.begun = _frames()
+        return burglar
+
+    def settled(self, facts: Facts) -> AgentSpec:
+        assert not _frames(), "a truth in the frames of the settings"
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        assert not _frames(), "a truth in the frames of the settings"
+        return super().__reduce_ex__(protocol)
+
+
+class Endless(Burglar):
+    """Never answers, and says in a file who it is."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        Path(self.path).write_text(str(os.getpid()))
+        while True:
+            time.sleep(0.01)
+
+
+class Noisy(Burglar):
+    """Writes into every pipe that it has, and to standard output."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        print("hello")
+        for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+            try:
+                os.write(int(name), b"\x05\0\0\0\0\0\0\0Vcos\n")
+            except OSError:
+                continue
+        return super().respond(task, rng)
+
+
+class Quitter(Burglar):
+    """Ends its process."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        os._exit(3)
+
+
+class Faulty(Burglar):
+    """Fails when it learns."""
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None:
+        raise KeyError("what it had learned")
+
+
+class Leaver(Burglar):
+    """Calls sys.exit()."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        sys.exit("enough")
