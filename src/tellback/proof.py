@@ -131,7 +131,8 @@ class Witness:
         self._drawn = drawn
         self._by_meaning = bool(getattr(truth, "by_meaning", False))
         self._out_of_turn = late and reactive
-        self._f: Array | None = getattr(truth, "f", None)
+        f = getattr(truth, "f", None)
+        self._f: Array | None = f if isinstance(f, np.ndarray) and f.ndim == 2 else None
         self._silent = self._played = 0
         self._linear: bool | None = None  # not known, as long as nothing is seen of F
 
@@ -144,9 +145,9 @@ class Witness:
         for one in rounds:
             self._played += 1
             self._silent += one.description is None
-            g = one.choice.features
-            if f is not None and f.shape[1:] == g.shape:
-                near = abs(float(f[one.task.instruction] @ g) - one.reward) <= ROUNDING
+            g, x = one.choice.features, one.task.instruction
+            if f is not None and f.shape[1:] == g.shape and x < len(f):
+                near = abs(float(f[x] @ g) - one.reward) <= ROUNDING
                 self._linear = near and self._linear is not False
             yield one
 
