@@ -24,6 +24,7 @@ from tellback.agents import (
     Printed,
     RadiusSpec,
     Repaired,
+    SelfNormalized,
     Uniform,
 )
 from tellback.agents.certified import CertifiedAgent
@@ -35,7 +36,7 @@ from tellback.certificate import (
     certified_regrets,
 )
 from tellback.errors import SettingError
-from tellback.models import FiniteClass, Mixture
+from tellback.models import FiniteClass, Mixture, Ridge
 from tellback.roles import AgentSpec
 from tellback.worlds import Realizable, Synthetic
 
@@ -50,6 +51,8 @@ PROVEN: dict[str, AgentSpec] = {
     "greedy": Certified(Greedy(model=CLASS), k=SOUND),
     "dithering": Certified(EpsilonGreedy(epsilon=0.3, model=CLASS), k=SOUND),
     "timid": Certified(LORIL(k=0.05, model=CLASS), k=SOUND, lam=0.5),
+    "by ridge": LORIL(k=SelfNormalized(0.05), lam=0.5, model=Ridge(0.5)),
+    "greedy by ridge": Certified(Greedy(model=Ridge(0.5)), k=SelfNormalized(0.05), lam=0.5),
 }
 
 
@@ -59,7 +62,8 @@ def test_a_proven_certificate_is_never_below_the_regret(name: str) -> None:
     binding = 0
     for seed in range(12):
         run = play(WORLD, spec, 400, seed=seed)
-        assert run.heuristic == ""
+        assert run.proof is not None
+        assert run.caveat == ""
         assert (run.certificate >= run.regret).all()
         binding += not run.vacuous
     if name != "loril as printed":
@@ -156,7 +160,7 @@ def test_lorils_own_certificate_is_what_certifying_it_says(
     np.testing.assert_allclose(own.certificate, certified.certificate, rtol=1e-8)
     np.testing.assert_array_equal(own.widths, certified.widths)
     assert own.vacuous == certified.vacuous
-    assert own.heuristic == certified.heuristic
+    assert own.caveat == certified.caveat
 
 
 def test_a_certified_agent_in_a_file_has_its_own_and_its_agents_state() -> None:
@@ -188,17 +192,17 @@ def test_a_certificate_that_says_nothing_is_called_vacuous() -> None:
     wide = play(WORLD, LORIL(k=1000.0, model=CLASS), 50)
     assert wide.vacuous
     np.testing.assert_array_equal(wide.certificate, np.arange(1, 51))
-    assert wide.summary()["regret certificate"].startswith("vacuous (a heuristic: k = 1000")
+    assert wide.summary()["regret certificate"].startswith("vacuous (not proven: k = 1000")
     narrow = play(WORLD, LORIL(k=0.01, model=CLASS), 50)
     assert not narrow.vacuous
     assert narrow.certificate[-1] < 50
     said = narrow.summary()["regret certificate"]
-    assert said.startswith(f"at most {narrow.certificate[-1]:.4g} of 50 (a heuristic: k = 0.01")
+    assert said.startswith(f"at most {narrow.certificate[-1]:.4g} of 50 (not proven: k = 0.01")
     proven = play(WORLD, PROVEN["greedy"], 400)
     assert not proven.vacuous
     assert (
-        "(proven, if the truth is in its class); calibration green"
-        in proven.summary()["regret certificate"]
+        "(proven with probability 95%, since the truth is one of the 8 members of its class); "
+        "calibration green" in proven.summary()["regret certificate"]
     )
 
 
@@ -430,7 +434,9 @@ def test_without_a_truth_the_lesson_is_judged_by_matches() -> None:
     assert summary["reward, of the best possible"] == "unknown"
     assert summary["regret"] == "nan"
     assert (
-        "(proven, if the truth is in its class); calibration grey" in summary["regret certificate"]
+        "(proven with probability 95%, if the truth is one of the 8 members of its class, and if "
+        "every description is drawn from P(x | y, s), given context and response alone); "
+        "calibration grey" in summary["regret certificate"]
     )
     for one, other in zip(told.reward_estimate(), known.reward_estimate(), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from tellback import cli
-from tellback.agents import LORIL, Certified, Greedy, Printed
+from tellback.agents import LORIL, Certified, Greedy, Printed, SelfNormalized
 from tellback.errors import SettingError
 from tellback.lab import plan_from_toml
 from tellback.lab.bounds import is_about, regret_bounds, said_of
-from tellback.models import FiniteClass
-from tellback.theory import meaningful_from, repaired_regret_bound
+from tellback.models import FiniteClass, Ridge
+from tellback.theory import (
+    meaningful_from,
+    repaired_regret_bound,
+    self_normalized_regret_bound,
+)
 from tellback.worlds import Adversarial, Images, Realizable, Synthetic
 
 
@@ -35,11 +39,39 @@ def test_certify_shows_the_certificate_its_light_and_the_bounds(
     words += " --delta 0.2"
     assert run(words, tmp_path, monkeypatch) == 0
     out = capsys.readouterr().out
-    assert "(proven, if the truth is in its class); calibration green" in out
+    said = "(proven with probability 80%, since the truth is one of the 64 members of its class)"
+    assert f"{said}; calibration green" in out
     assert "Calibration by matches alone: grey" in out
     assert "Theorem 2, repaired (delta = 0.2)" in out
     assert "only a scale here" in out, "the theorem is not about greedy"
     assert (tmp_path / "c.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            "--set model=finite-class --set class_seed=3",
+            "not proven: it is not so that the truth is one of the 64 members of its class",
+        ),
+        (
+            "--set model=ridge --k self-normalized",
+            "proven with probability 95%, since the truth is f(x) . g(y, s) with no f(x) longer "
+            "than B = 2)",
+        ),
+        ("--k self-normalized", "not proven: the radius self-normalized is for the model ridge"),
+        ("--k 0.1", "not proven: k = 0.1 was chosen and not derived"),
+    ],
+)
+def test_certify_says_what_its_certificate_rests_on(
+    words: str,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(f"certify realizable --rounds 50 --agent greedy {words}", tmp_path, monkeypatch) == 0
+    assert says in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -91,6 +123,16 @@ def test_the_bound_is_for_the_class_and_the_delta_of_the_agent() -> None:
     assert "vacuous" in said_of("B", bound, first - 1, 1.0, agent)
     assert "vacuous" not in said_of("B", bound, first, 1.0, agent)
     assert "where regret is zero" in said_of("B", bound, first, 0.0, agent)
+
+
+def test_with_ridge_the_bound_is_for_its_radius_and_its_ridge() -> None:
+    facts = Realizable().facts
+    agent = LORIL(k=SelfNormalized(0.2), lam=0.5, model=Ridge(0.5))
+    (bound,) = regret_bounds(facts, agent).values()
+    assert bound(700) == self_normalized_regret_bound(700, 10, 4, 0.2, 2.0, 0.5)
+    assert is_about(agent)
+    assert not is_about(agent.with_settings({"model": Ridge(1.0)}))
+    assert not is_about(agent.with_settings({"model": None}))
 
 
 def test_there_is_no_bound_where_instructions_are_sentences() -> None:

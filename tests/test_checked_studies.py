@@ -58,12 +58,12 @@ def test_a_report_names_the_runs_of_an_agent_that_flatters(tmp_path: Path, capsy
     study = Study("trust", WORLD, agents, 400, (), (0, 1))
     store = Store(tmp_path / "runs")
     (results,) = conduct([study], store, on=Inline())
-    assert len(results.suspicious()) == 2
-    assert all(one.startswith("seed-trier, seed") for one in results.suspicious())
+    assert len(results.warnings()) == 2
+    assert all(one.startswith("Warning: seed-trier, seed") for one in results.warnings())
     write_report("trust", [results], tmp_path / "report")
-    assert (tmp_path / "report" / "report.html").read_text().count("WARNING: seed-trier") == 2
+    assert (tmp_path / "report" / "report.html").read_text().count("Warning: seed-trier") == 2
     print_results([results])
-    assert capsys.readouterr().out.count("WARNING") == 2
+    assert capsys.readouterr().err.count("Warning") == 2
     about = store.about(study.run(LORIL(), 0))
     assert about["match_check"]["differs"] is False
     assert about["isolated"] is False

@@ -405,13 +405,14 @@ def test_an_agent_that_was_let_go_is_folded_again(database_url: str) -> None:
 def test_progress_says_of_bounds_that_were_chosen_that_they_prove_nothing() -> None:
     from tellback.certificate import Calibration
     from tellback.classroom.web.api.progress import _with_caveat
+    from tellback.proof import Proof, Standing, standing_of
 
     nan = float("nan")
     grey = Calibration(nan, nan, nan, "grey", "2 descriptions do not contradict the bounds")
     dark = Calibration(nan, nan, nan, "dark", "the agent states no widths")
-    heuristic = (
-        LORIL(k=0.3, model=Ridge()).begin(SENTENCES.facts, np.random.default_rng(0)).heuristic
-    )
-    assert "k = 0.3 was chosen and not derived" in _with_caveat(grey, heuristic)
-    assert _with_caveat(grey, "") == grey.says
-    assert _with_caveat(dark, heuristic) == dark.says
+    agent = LORIL(k=0.3, model=Ridge()).begin(SENTENCES.facts, np.random.default_rng(0))
+    chosen = standing_of(agent)
+    assert "k = 0.3 was chosen and not derived" in _with_caveat(grey, chosen)
+    assert _with_caveat(dark, chosen) == dark.says
+    derived = Standing(Proof(0.05, "a radius", "the truth is in its class"), "")
+    assert "no proof: nobody knows whether descriptions were skipped" in _with_caveat(grey, derived)

@@ -19,16 +19,20 @@ from tellback.agents import (
     LORIL,
     AgentSpec,
     Certified,
+    Deviations,
     Greedy,
     ModelAgent,
     Printed,
     RadiusSpec,
     Repaired,
+    SelfNormalized,
     Uniform,
 )
+from tellback.agents.radius import Moment
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError, TellbackError
-from tellback.models import FiniteClass, Mixture, Sentence
+from tellback.models import FiniteClass, Mixture, Ridge, Sentence
+from tellback.proof import standing_of
 from tellback.roles import Instruction, State
 from tellback.specs import spec_from_data
 from tellback.worlds import Images, Realizable, Synthetic
@@ -182,7 +186,7 @@ def test_without_a_class_size_the_brackets_of_the_softmax_class_count(form: str)
     assert spec.settled(Mixture(), WORLD.facts) == spec, "a mixture's class is not finite"
     radius = spec.begin(WORLD.facts)
     for t in (*range(1, 70), 1000, 1023, 1024, 1025):
-        assert radius(t, 1 / t) == pytest.approx(by_hand(t, 1 / t), rel=1e-12)
+        assert radius(Moment(t, 1 / t)) == pytest.approx(by_hand(t, 1 / t), rel=1e-12)
 
 
 def test_a_radius_can_be_named_by_its_kind() -> None:
@@ -197,15 +201,18 @@ RADII: list[RadiusSpec] = [
     Printed(0.01, 3.5, 2.0),
     Repaired(delta=0.2, log_class_size=0.0),
     Repaired(B=0.5),
+    SelfNormalized(),
+    SelfNormalized(0.2, B=3.0),
 ]
 
 
 @pytest.mark.parametrize("radius", RADII, ids=repr)
 def test_radii_survive_as_plain_data_alone_and_within_an_agent(radius: RadiusSpec) -> None:
     assert spec_from_data(RadiusSpec, radius.to_data()) == radius
+    lam = radius.ridge(CLASS)
     agents: list[AgentSpec] = [
-        LORIL(k=radius, lam="1/t", model=CLASS),
-        Certified(agent=LORIL(k=radius, lam=0.5), k=radius, lam="1/t"),
+        LORIL(k=radius, lam=lam, model=CLASS),
+        Certified(agent=LORIL(k=radius, lam=0.5), k=radius, lam=lam),
     ]
     for agent in agents:
         again = spec_from_data(AgentSpec, agent.to_data())
@@ -214,8 +221,8 @@ def test_radii_survive_as_plain_data_alone_and_within_an_agent(radius: RadiusSpe
 
 
 def test_what_differs_in_its_radius_alone_differs() -> None:
-    labels = {LORIL(k=radius, lam="1/t").label() for radius in RADII}
-    assert len(labels) == len({LORIL(k=radius, lam="1/t") for radius in RADII}) == len(RADII)
+    labels = {LORIL(k=radius, lam=1.0).label() for radius in RADII}
+    assert len(labels) == len({LORIL(k=radius, lam=1.0) for radius in RADII}) == len(RADII)
 
 
 NONSENSE: dict[str, tuple[Callable[[], object], str]] = {
@@ -230,6 +237,15 @@ NONSENSE: dict[str, tuple[Callable[[], object], str]] = {
     "less than nothing": (lambda: LORIL(k=-0.1), "k"),
     "no such ridge": (lambda: LORIL(lam="1/t^2"), "lam must be a number, or '1/t'"),
     "no ridge": (lambda: LORIL(lam=0.0), "lam"),
+    "a fading ridge with a radius for a constant one": (
+        lambda: LORIL(k=SelfNormalized(), lam="1/t"),
+        "lam must be a number where k is self-normalized",
+    ),
+    "the same, certified, by default": (
+        lambda: Certified(Greedy(model=Ridge()), k=SelfNormalized()),
+        "lam must be a number where k is self-normalized",
+    ),
+    "no length of f": (lambda: SelfNormalized(B=0), "B"),
     "the same, certified": (lambda: Certified(lam="t"), "lam"),
     "a weight, certified": (lambda: Certified(k=math.nan), "k"),
     "no agent with a model": (lambda: Certified(agent=Uniform()), "agent"),  # type: ignore[arg-type]
@@ -279,7 +295,8 @@ def test_saved_agents_go_on_to_the_bit(spec: AgentSpec, tmp_path: Path) -> None:
             getattr(whole, name),
             err_msg=name,
         )
-    assert second.heuristic == whole.heuristic
+    assert second.caveat == whole.caveat
+    assert (second.proof is None) == (whole.proof is None)
 
 
 def test_a_file_of_another_class_is_refused(tmp_path: Path) -> None:
@@ -354,7 +371,7 @@ def test_cold_worlds_can_be_played_with_their_own_class(temperature: float) -> N
     model = FiniteClass(size=SIZE, seed=4, temperature=temperature)
     run = play(world, LORIL.as_repaired(0.05, math.log(SIZE), model=model), 100, seed=1)
     assert (run.certificate >= run.regret - 1e-9).all()
-    assert run.heuristic == ""
+    assert run.caveat == ""
 
 
 def test_a_class_refuses_what_is_no_distribution_and_stays_as_it_was() -> None:
@@ -386,37 +403,49 @@ def test_a_class_refuses_what_is_no_distribution_and_stays_as_it_was() -> None:
 # What is proven, and what is a guess.
 
 
-def heuristic(spec: AgentSpec, world: Any = WORLD) -> str:
-    agent: Any = spec.begin(world.facts, np.random.default_rng(0))
-    return str(agent.heuristic)
+def caveat(spec: AgentSpec, world: Any = WORLD) -> str:
+    standing = standing_of(spec.begin(world.facts, np.random.default_rng(0)))
+    assert (standing.proof is None) == (standing.caveat != "")
+    return standing.caveat
 
 
-def test_only_the_exact_maximum_of_a_class_with_a_derived_radius_is_proven() -> None:
+def test_only_a_derived_radius_with_a_model_that_keeps_its_premises_is_proven() -> None:
     for radius in (Printed(), Repaired(), Printed(0.1, 3.0, 2.0), Repaired(0.1, math.log(SIZE))):
-        assert heuristic(LORIL(k=radius, lam="1/t", model=CLASS)) == ""
-        assert heuristic(LORIL(k=radius, lam=2.0, model=CLASS)) == ""
-        assert heuristic(Certified(Greedy(model=CLASS), k=radius)) == ""
-        assert heuristic(Certified(LORIL(k=0.3, model=CLASS), k=radius)) == ""
+        assert caveat(LORIL(k=radius, lam="1/t", model=CLASS)) == ""
+        assert caveat(LORIL(k=radius, lam=2.0, model=CLASS)) == ""
+        assert caveat(Certified(Greedy(model=CLASS), k=radius)) == ""
+        assert caveat(Certified(LORIL(k=0.3, model=CLASS), k=radius)) == ""
+    assert caveat(LORIL.as_repaired(model=Mixture())) == ""
+    assert caveat(Certified(Greedy(model=Mixture(smoothing=0.2)))) == ""
+    assert caveat(LORIL(k=SelfNormalized(), lam=0.5, model=Ridge(0.5))) == ""
+    assert caveat(Certified(Greedy(model=Ridge(0.5)), k=SelfNormalized(), lam=0.5)) == ""
 
 
 def test_all_else_says_why_it_is_a_guess() -> None:
     chosen = r"k = 0.3 was chosen"
-    fitted = "not the exact maximum"
+    no_term = "the printed radius has no term"
+    squares, alone = "least squares and not maximum likelihood", "for the model ridge alone"
+    other = "lam = 1.0 is not the model's, 0.5"
+    infinite = "its class is infinite"
     cases: list[tuple[AgentSpec, Any, list[str]]] = [
         (LORIL(k=0.3, model=CLASS), WORLD, [chosen]),
         (LORIL(k=0.3, lam="1/t", model=CLASS), WORLD, [chosen]),
-        (LORIL.as_printed(), WORLD, [fitted]),
-        (LORIL.as_repaired(model=Mixture()), WORLD, [fitted]),
-        (LORIL(k=0.3, model=Mixture()), WORLD, [chosen, fitted]),
+        (LORIL.as_printed(), WORLD, [no_term]),
+        (LORIL.as_repaired(log_class_size=2.0), WORLD, [infinite]),
+        (LORIL(k=0.3, model=Mixture()), WORLD, [chosen]),
+        (LORIL.as_repaired(model=Ridge()), WORLD, [squares]),
+        (LORIL(k=SelfNormalized(), lam=1.0), WORLD, [alone]),
+        (Certified(Greedy(model=CLASS), k=SelfNormalized(), lam=1.0), WORLD, [alone]),
+        (LORIL(k=SelfNormalized(), lam=1.0, model=Ridge(0.5)), WORLD, [other]),
         (Certified(LORIL.as_repaired(model=CLASS), k=0.3), WORLD, [chosen]),
-        (Certified(Greedy()), WORLD, [fitted]),
+        (Deviations(), WORLD, ["k = 1.2 was chosen"]),
         (Greedy(model=CLASS), WORLD, ["no widths"]),
         (LORIL.as_repaired(log_class_size=2.0, model=Sentence()), PICTURES, ["not linear"]),
     ]
     for spec, world, reasons in cases:
-        said = heuristic(spec, world)
-        for reason in (chosen, fitted, "no widths", "not linear"):
-            assert (reason in said) == (reason in reasons), (spec, said)
+        said = caveat(spec, world)
+        for reason in reasons:
+            assert reason in said, (spec, said)
 
 
 class Foreign:
@@ -435,17 +464,21 @@ class Foreign:
 
 def test_a_model_that_does_not_say_how_exact_it_is_proves_nothing() -> None:
     agent = LORIL.as_repaired(model=CLASS).begin(WORLD.facts, np.random.default_rng(0))
-    assert agent.heuristic == ""
-    assert "does not say" in ModelAgent(Foreign(), agent.explorer).heuristic
+    assert standing_of(agent).caveat == ""
+    explorer: Any = agent.explorer
+    swapped = ModelAgent(Foreign(), explorer)
+    assert "for another model" in standing_of(swapped).caveat
+    explorer.about(swapped.model)
+    assert "does not bound how far" in standing_of(swapped).caveat
 
 
 def test_a_run_says_what_its_agent_says() -> None:
-    assert play(WORLD, LORIL.as_repaired(model=CLASS), 3).heuristic == ""
-    assert "chosen" in play(WORLD, LORIL(model=CLASS), 3).heuristic
+    assert play(WORLD, LORIL.as_repaired(model=CLASS), 3).caveat == ""
+    assert "chosen" in play(WORLD, LORIL(model=CLASS), 3).caveat
     assert (
         "proven" in play(WORLD, LORIL.as_repaired(model=CLASS), 3).summary()["regret certificate"]
     )
-    assert "a heuristic: k = 0.1" in play(WORLD, LORIL(), 3).summary()["regret certificate"]
+    assert "not proven: k = 0.1" in play(WORLD, LORIL(), 3).summary()["regret certificate"]
 
 
 def test_the_printed_algorithm_plays_wherever_the_appendix_form_does() -> None:

@@ -283,6 +283,87 @@ def test_the_ellipsoid_holds_the_truth_at_all_times_at_once_however_responses_ar
     assert closest > 0.5  # so that a radius of half the size would not do
 
 
+def test_the_self_normalized_radius_is_its_formula() -> None:
+    radius = theory.self_normalized_radius(3.0, 0.25, 7, 0.1, 2.0)
+    assert radius == pytest.approx(0.5 * math.sqrt(3 + 2 * math.log(70)) + 0.5 * 2)
+    one = theory.self_normalized_radius(0.0, 1.0, 1, math.exp(-2), 1.0)
+    assert one == pytest.approx(2)
+
+
+@pytest.mark.parametrize("lam", [0.1, 2.0])
+def test_ridge_regression_is_within_its_radius_for_all_words_and_times_at_once(lam: float) -> None:
+    """Responses are chosen against it: in the direction of its largest error, or at random."""
+    rng = np.random.default_rng(3)
+    runs, rounds, instructions, dim, delta = 400, 150, 3, 2, 0.1
+    truth = rng.dirichlet(np.full(instructions, 0.7), (runs, dim)).transpose(0, 2, 1)
+    responses = np.vstack([np.eye(dim), rng.dirichlet(np.ones(dim), 4)])
+    lengths = np.linalg.norm(truth, axis=2).max(axis=1)
+    sigma = np.tile(lam * np.eye(dim), (runs, 1, 1))
+    sums = np.zeros((runs, instructions, dim))
+    missed, largest = np.zeros(runs, dtype=bool), np.zeros(runs)
+    for _ in range(rounds):
+        error = np.linalg.solve(sigma[:, None], sums[..., None])[..., 0] - truth
+        norms = np.sqrt(np.einsum("rxd,rde,rxe->rx", error, sigma, error).max(axis=1))
+        log_det = np.linalg.slogdet(sigma / lam)[1]
+        radii = np.array(
+            [
+                theory.self_normalized_radius(max(det, 0.0), lam, instructions, delta, B)
+                for det, B in zip(log_det, lengths, strict=True)
+            ]
+        )
+        missed |= norms > radii
+        largest = np.maximum(largest, norms / radii)
+        along = np.abs(error @ responses.T).max(axis=1)
+        chosen = np.where(
+            np.arange(runs) % 2, along.argmax(axis=1), rng.integers(len(responses), size=runs)
+        )
+        g = responses[chosen]
+        cumulated = np.einsum("rxd,rd->rx", truth, g).cumsum(axis=1)
+        said = (rng.random((runs, 1)) * cumulated[:, -1:] > cumulated).sum(axis=1)
+        sums[np.arange(runs), said] += g
+        sigma += g[:, :, None] * g[:, None, :]
+    assert never_more_often(int(missed.sum()), runs, delta)
+    # Of half the size it would not do.
+    assert not never_more_often(int((largest > 0.5).sum()), runs, delta)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_regret_bound_by_ridge_covers_what_all_rounds_can_cost(kind: str) -> None:
+    for rounds, dim, lam in ((1, 1, 1.0), (60, 4, 0.1), (200, 3, 0.5), (200, 3, 20.0)):
+        vectors = sequence(kind, np.random.default_rng(0), rounds, dim, lam)
+        sigma, total = lam * np.eye(dim), 0.0
+        for g in vectors:
+            log_det = max(0.0, float(np.linalg.slogdet(sigma / lam)[1]))
+            radius = theory.self_normalized_radius(log_det, lam, 5, 0.2, 1.5)
+            total += min(1.0, 2 * radius * math.sqrt(g @ np.linalg.solve(sigma, g)))
+            sigma += np.outer(g, g)
+        log_det = float(np.linalg.slogdet(sigma / lam)[1])
+        assert log_det <= theory.most_log_det(rounds, dim, lam, 1.0) * ALMOST_ONE
+        bound = theory.self_normalized_regret_bound(rounds, 5, dim, 0.2, 1.5, lam)
+        assert total <= bound * ALMOST_ONE
+
+
+def test_by_ridge_the_bound_at_the_papers_sizes_grows_with_the_logarithm_of_x_alone() -> None:
+    def bound(rounds: int, instructions: int = 2000) -> float:
+        return theory.self_normalized_regret_bound(
+            rounds, instructions, 10, 0.1, theory.softmax_bound(10)
+        )
+
+    # lambda = 1/10: log det is 10 log(1 + 10,000), the ridge adds 1 to the radius.
+    log_det = 10 * math.log(10_001)
+    radius = 0.5 * math.sqrt(log_det + 2 * math.log(20_000)) + 1
+    assert bound(10_000) == pytest.approx(2 * radius * math.sqrt(1e4 * log_det / math.log(2)))
+    assert round(bound(10_000)) == 14_500
+    first = theory.meaningful_from(bound)
+    assert first == 24_644
+    assert bound(first) < first
+    assert bound(first - 1) >= first - 1
+    assert round(bound(10_000, 2000**2)) == 15_302
+    by_brackets = [theory.softmax_regret_bound(10_000, x, 10, 0.1) for x in (2000, 4000)]
+    assert by_brackets[1] > 1.4 * by_brackets[0]
+    assert bound(10_000) < by_brackets[0] / 130
+
+
 # --- The softmax class ---------------------------------------------------------------------
 
 

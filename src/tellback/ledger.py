@@ -42,6 +42,7 @@ class Ledger:
         self._stream = stream
         self._open: dict[int, tuple[Task, Choice]] = {}
         self._latest = 0
+        self.told = 0  # descriptions passed on, less those withdrawn
 
     @property
     def open(self) -> list[int]:
@@ -90,6 +91,7 @@ class Ledger:
             return False
         self.agent.learn(*pair, description)
         del self._open[t]
+        self.told += 1
         if self._past is not None:
             self._past.add(Told(t, *pair, description))
         return True
@@ -109,6 +111,7 @@ class Ledger:
             self._refuse_unasked(t)
             return False
         self._open[t] = (told.task, told.choice)
+        self.told -= 1
         return True
 
     def drop(self, t: int) -> bool:

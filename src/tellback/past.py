@@ -81,6 +81,8 @@ class Past:
             for one in told[count:place] + told[place + 1 :]:
                 agent.learn(one.task, one.choice, one.description)
                 self.add(one)  # with new checkpoints, for the next time
+            if hasattr(agent, "withdrawn"):  # an agent that can itself withdraw counts by itself
+                agent.withdrawn += 1
         except BaseException:  # an interrupt, too, must not leave it half-way
             before, self._told, self._checkpoints, self._every = as_it_was
             agent.restore(before)

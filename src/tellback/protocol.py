@@ -18,6 +18,7 @@ from tellback.history import History
 from tellback.isolation import IsolatedAgent
 from tellback.ledger import Ledger
 from tellback.matching import Same, demand_match
+from tellback.proof import Witness
 from tellback.roles import (
     Agent,
     AgentSpec,
@@ -109,7 +110,8 @@ def rounds(
     streams = Streams(seed)
     simulation, live = _begin(world, agent, streams, isolated)
     remembered = _remembered(simulation.world, history, start, delay)
-    return _protocol_1(simulation, live, streams, start, delay, remembered)
+    ledger = Ledger(live, streams.stream("agent"))
+    return _protocol_1(simulation, ledger, streams, start, delay, remembered)
 
 
 def play(
@@ -170,8 +172,17 @@ def play(
     remembered = _remembered(simulation.world, history, start, delay)
     match = demand_match(getattr(simulation.world, "match", Same()))
     recorder = Recorder(rounds)
-    loop = _protocol_1(simulation, live, streams, start, delay, remembered)
-    recorder.consume(islice(loop, rounds), progress)
+    witness = Witness(
+        live,
+        simulation.truth,
+        start=start,
+        drawn=_draws_from_the_truth(world),
+        late=delay is not None,
+        reactive=remembered.memory != 0,
+    )
+    ledger = Ledger(live, streams.stream("agent"))
+    loop = _protocol_1(simulation, ledger, streams, start, delay, remembered)
+    recorder.consume(witness.watch(islice(loop, rounds)), progress)
     if isinstance(live, IsolatedAgent):
         live.flush()
     return recorder.run(
@@ -183,12 +194,13 @@ def play(
         history=remembered,
         match=match,
         by_meaning=bool(getattr(simulation.truth, "by_meaning", False)),
+        standing=witness.verdict(ledger.told),
     )
 
 
 def _protocol_1(
     simulation: Simulation,
-    agent: Agent,
+    ledger: Ledger,
     streams: Streams,
     start: int,
     delay: Delay | None,
@@ -198,7 +210,6 @@ def _protocol_1(
     world, teacher, truth = simulation.world, simulation.teacher, simulation.truth
     of_world, of_teacher = streams.stream("world"), streams.stream("teacher")
     facts, remembers, late = world.facts, history.memory != 0, delay is not None
-    ledger = Ledger(agent, streams.stream("agent"))
     post = _Post(ledger, delay or _at_once, streams)
     for t in count(start + 1):  # line 1
         if late:
@@ -315,6 +326,13 @@ def _begin(
         return simulation, agent.begin(facts, streams.birth("agent"))
     demand(agent, Agent)
     return simulation, agent
+
+
+def _draws_from_the_truth(world: object) -> bool:
+    """Whether the teacher is known to draw descriptions from the truth: in worlds of ours."""
+    ours = isinstance(world, WorldSpec) and type(world).__module__.startswith("tellback.")
+    within = getattr(world, "world", None)
+    return ours and (within is None or _draws_from_the_truth(within))
 
 
 def _remembered(

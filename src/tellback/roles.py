@@ -233,7 +233,8 @@ class Truth(Protocol):
     """The hidden reward, held by the referee of a simulation.
 
     One that rewards by what an instruction means, not by how likely those very words are,
-    sets ``by_meaning = True``.
+    sets ``by_meaning = True``. One that knows F as a matrix, a row an instruction, may have it
+    as ``f``: a proof of a run's certificate is then held against it.
     """
 
     def reward(self, task: Task, response: Any) -> float:

@@ -21,6 +21,7 @@ from tellback.certificate import (
 from tellback.extras import demand_extra
 from tellback.match_check import MatchCheck, match_check
 from tellback.matching import Errors, Match, Same
+from tellback.proof import Proof, Standing
 from tellback.roles import Agent, Exchange, Round
 from tellback.specs import Spec
 from tellback.theory import Interval, running_mean
@@ -53,8 +54,10 @@ class Run:
         x_t, y_t and x'_t; a round nobody described has -1 there, or None among sentences.
     agent : Agent
         The live agent as the run left it: ``run.agent.save(path)`` keeps it.
-    heuristic : str
-        Why the certificate is no proof; '' if it is one.
+    proof : Proof or None
+        Why the certificate is a proof, with its probability and its conditions.
+    caveat : str
+        Why it is none; '' if it is one.
     match : Match
         When a description is what was asked for: the world's, or equality.
     by_meaning : bool
@@ -74,7 +77,8 @@ class Run:
     agent: Agent = field(repr=False)
     world_name: str
     agent_name: str
-    heuristic: str
+    proof: Proof | None
+    caveat: str
     seed: int
     start: int = 0
     history: Sequence[Exchange] = field(default=(), repr=False)
@@ -104,9 +108,9 @@ class Run:
         """The most regret there can have been up to each round, known without any reward.
 
         The running sum of min(1, max_y upper(y) - lower(y_t)). On the good event of Lemma 1 it
-        is never below ``regret``: a proof where ``heuristic`` is empty, else a guess. Where it
-        equals the number of rounds it is vacuous. NaN if the agent states no widths;
-        ``Certified(agent)`` does.
+        is never below ``regret``: that event has the probability that ``proof`` states, on its
+        conditions; without a proof it is a guess. Where it equals the number of rounds it is
+        vacuous. NaN if the agent states no widths; ``Certified(agent)`` does.
         """
         return np.cumsum(certified_regrets(self.estimates, self.widths, self.highest))
 
@@ -231,11 +235,7 @@ class Run:
         if np.isnan(total):
             return "none: the agent states no widths"
         worth = "vacuous" if self.vacuous else f"at most {total:.4g} of {len(self):,}"
-        basis = (
-            f"a heuristic: {self.heuristic}"
-            if self.heuristic
-            else "proven, if the truth is in its class"
-        )
+        basis = f"not proven: {self.caveat}" if self.proof is None else str(self.proof)
         return f"{worth} ({basis}); calibration {self.calibration().light}"
 
     def _repr_html_(self) -> str:
@@ -326,6 +326,7 @@ class Recorder:
         start: int,
         history: Sequence[Exchange],
         match: Match,
+        standing: Standing,
         by_meaning: bool = False,
     ) -> Run:
         """The finished record."""
@@ -343,7 +344,8 @@ class Recorder:
             agent=agent,
             world_name=_name(world),
             agent_name=_name(spec),
-            heuristic=getattr(agent, "heuristic", "the agent does not say what its widths rest on"),
+            proof=standing.proof,
+            caveat=standing.caveat,
             seed=seed,
             start=start,
             history=history,

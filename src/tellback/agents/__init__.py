@@ -11,7 +11,7 @@ from tellback.agents.inverse_gap import InverseGap
 from tellback.agents.learned import LearnedLORIL
 from tellback.agents.loril import LORIL
 from tellback.agents.one_hot import OneHotLORIL
-from tellback.agents.radius import Printed, RadiusSpec, Repaired
+from tellback.agents.radius import Printed, RadiusSpec, Repaired, SelfNormalized
 from tellback.agents.recommended import recommended
 from tellback.agents.reward_only import RewardOnly
 from tellback.agents.thompson import Thompson
@@ -38,6 +38,7 @@ __all__ = [
     "RadiusSpec",
     "Repaired",
     "RewardOnly",
+    "SelfNormalized",
     "Thompson",
     "Uniform",
     "load",

@@ -13,6 +13,7 @@ from tellback.errors import SettingError, one_of
 from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
+from tellback.proof import Standing, vouches
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 from tellback.saved import InFiles
 
@@ -43,20 +44,34 @@ class ModelAgent(InFiles):
         self.explorer = explorer
         self.spec = spec
         self.facts = facts
+        self.withdrawn = 0  # descriptions taken back, exactly or by going back to a checkpoint
 
     @property
-    def heuristic(self) -> str:
-        """Why the widths it states are no proof; '' if they are one."""
-        return self._because(self.explorer.heuristic)
+    def bounds(self) -> Explorer:
+        """What states its widths."""
+        return self.explorer
+
+    def standing(self) -> Standing:
+        """What stands behind its widths: a radius of the theory for this very model, or nothing."""
+        bounds, model = self.bounds, self.model
+        if type(bounds) is not Optimism or bounds.caveat or bounds.model is not model:
+            caveat = bounds.caveat or "its widths are for another model, or weighted otherwise"
+            return Standing(None, caveat)
+        learned = bounds.ellipsoid.count
+        if self.withdrawn:
+            caveat = f"{self.withdrawn:,} descriptions were taken back, maybe for what they said"
+            return Standing(None, caveat, learned)
+        proof = bounds.proof()
+        if isinstance(proof, str):
+            return Standing(None, proof, learned)
+        if getattr(model, "described", None) != learned:
+            return Standing(None, "its model was taught other descriptions than its ellipsoid")
+        return Standing(proof, "", learned)
 
     @property
     def propensities(self) -> str:
         """How the propensities it states are known: "exact", or given what."""
         return self.explorer.propensities
-
-    def _because(self, widths: str) -> str:
-        reasons = widths, getattr(self.model, "inexact", "its model does not say how exact it is")
-        return "; ".join(reason for reason in reasons if reason)
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """Algorithm 1, lines 5 and 6."""
@@ -80,6 +95,7 @@ class ModelAgent(InFiles):
         except SettingError:
             self._restore_parts(before)
             return False
+        self.withdrawn += 1
         return True
 
     @property
@@ -111,6 +127,9 @@ class ModelAgent(InFiles):
         self.explorer.restore(part(state, EXPLORER))
 
 
+vouches(ModelAgent, ModelAgent.standing)
+
+
 @dataclass(frozen=True)
 class ModelAgentSpec(AgentSpec):
     """The base of agents that are a model and an explorer.
@@ -139,8 +158,10 @@ class ModelAgentSpec(AgentSpec):
         settled = self.settled(facts)
         model = (settled.model or self.usual_model(facts)).begin(facts, rng)
         explorer = settled.explorer(facts)
-        if isinstance(explorer, Optimism) and isinstance(model, SharesSigma):
-            explorer.share(model.ellipsoid)
+        if isinstance(explorer, Optimism):
+            explorer.about(model)
+            if isinstance(model, SharesSigma):
+                explorer.share(model.ellipsoid)
         return ModelAgent(model, explorer, settled, facts)
 
     def settled(self, facts: Facts) -> Self:

@@ -19,6 +19,7 @@ from tellback.agents.radius import (
 )
 from tellback.arrays import Array
 from tellback.errors import SettingError
+from tellback.proof import vouches
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 
 WIDTHS = "widths."
@@ -36,9 +37,10 @@ class Certified(AgentSpec):
     agent : ModelAgentSpec
         The agent.
     k : float, RadiusSpec or the kind of one
-        The radius of the ellipsoid: the repaired one by default, a proof; or a constant, a guess.
+        The radius of the ellipsoid: the repaired one by default, which is for maximum likelihood;
+        ``SelfNormalized`` for the model ``Ridge``; or a constant, a guess.
     lam : float or "1/t"
-        Its ridge.
+        Its ridge: a number and the model's, where the radius is ``SelfNormalized``.
     """
 
     agent: ModelAgentSpec = field(default_factory=Greedy)
@@ -50,7 +52,8 @@ class Certified(AgentSpec):
             raise SettingError(
                 f"agent must be the spec of an agent with a model, not {self.agent!r}."
             )
-        self._settle(k=checked_radius(self.k), lam=checked_ridge(self.lam))
+        k = checked_radius(self.k)
+        self._settle(k=k, lam=checked_ridge(self.lam, k))
 
     def settled(self, facts: Facts) -> Self:
         """The same with the agent's model named, and the class that the radius is for."""
@@ -64,6 +67,7 @@ class Certified(AgentSpec):
         settled = self.settled(facts)
         inner = settled.agent.begin(facts, rng)
         widths = Optimism(facts, settled.k, settled.lam, settled.agent.ties)
+        widths.about(inner.model)
         return CertifiedAgent(inner, widths, settled, facts)
 
 
@@ -92,9 +96,9 @@ class CertifiedAgent(ModelAgent):
         self.widths = widths
 
     @property
-    def heuristic(self) -> str:
-        """Why its certificate is no proof; '' if it is one."""
-        return self._because(self.widths.heuristic)
+    def bounds(self) -> Optimism:
+        """Its ellipsoid."""
+        return self.widths
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The agent's choice, with its width and the highest upper bound of any response."""
@@ -103,6 +107,7 @@ class CertifiedAgent(ModelAgent):
         widths = self.widths.widths(task.responses)
         highest = float((estimates + widths).max())
         return choice._replace(
+            features=task.responses.features(choice.response),  # not what the agent says they are
             estimate=estimates.item(choice.response),
             width=widths.item(choice.response),
             highest=highest,
@@ -130,3 +135,6 @@ class CertifiedAgent(ModelAgent):
     def _restore_parts(self, state: State) -> None:
         self.agent.restore(state)
         self.widths.restore(part(state, WIDTHS))
+
+
+vouches(CertifiedAgent, CertifiedAgent.standing)

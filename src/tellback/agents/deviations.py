@@ -53,8 +53,8 @@ class Deviations(ModelAgentSpec):
     >>> from tellback import play
     >>> from tellback.worlds import Synthetic
     >>> run = play(Synthetic(instructions=5, responses=9, rank=3), Deviations(), 100, seed=1)
-    >>> run.heuristic
-    'k = 1.2 was chosen and not derived; its fit is not the exact maximum of the likelihood'
+    >>> run.caveat
+    'k = 1.2 was chosen and not derived'
     """
 
     k: float | None = None

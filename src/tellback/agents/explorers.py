@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 
 from tellback.agents.fading import FadingEllipsoid
-from tellback.agents.radius import RadiusSpec
+from tellback.agents.radius import Moment, RadiusSpec
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import ProtocolError
 from tellback.models.ellipsoid import Ellipsoid, Widths
-from tellback.models.model import Model
+from tellback.models.model import Likely, Model
+from tellback.proof import Proof
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task, new_tuple
 
@@ -31,7 +33,7 @@ class Explorer(Protocol):
     """Chooses a response."""
 
     @property
-    def heuristic(self) -> str:
+    def caveat(self) -> str:
         """Why the widths it states prove nothing; '' if the theory prescribes them."""
         ...
 
@@ -67,7 +69,7 @@ class Explorer(Protocol):
 class Stateless:
     """The part of an explorer that learns nothing by itself, and adds nothing to estimates."""
 
-    heuristic = "it states no widths"
+    caveat = "it states no widths"
     propensities = "exact"
 
     def bonuses(self, responses: Listed) -> Array:
@@ -117,7 +119,11 @@ class Optimism:
             FadingEllipsoid(facts.dim) if isinstance(lam, str) else Ellipsoid(facts.dim, lam)
         )
         self._constant = k if isinstance(k, float | int) else None
-        self._radius = k.begin(facts) if isinstance(k, RadiusSpec) else None
+        self._spec = k if isinstance(k, RadiusSpec) else None
+        self._radius = None if self._spec is None else self._spec.begin(facts)
+        self._facts, self._lam = facts, lam
+        self.model: Model | None = None  # whose estimates the radius is for
+        self._gap: Callable[[], float] = float
         self._random = ties == "random"
         self._keep = facts.fixed_responses
         self._shared = False  # whether the model keeps Sigma
@@ -128,12 +134,28 @@ class Optimism:
         if self._radius is None:
             assert self._constant is not None
             return self._constant
-        return self._radius(self.ellipsoid.count + 1, self.ellipsoid.lam)
+        sigma = self.ellipsoid
+        return self._radius(Moment(sigma.count + 1, sigma.lam, self._log_det, self._gap))
+
+    def _log_det(self) -> float:
+        assert isinstance(self.ellipsoid, Ellipsoid), "a fading ridge was refused with the spec"
+        return self.ellipsoid.log_det
+
+    def about(self, model: Model) -> None:
+        """Have the radius be that of this model's estimates."""
+        self.model = model
+        self._gap = model.likelihood_gap if isinstance(model, Likely) else float
 
     @property
-    def heuristic(self) -> str:
+    def caveat(self) -> str:
         """Why its widths prove nothing; '' if the theory prescribes them."""
         return "" if self._radius else f"k = {self._constant:g} was chosen and not derived"
+
+    def proof(self) -> Proof | str:
+        """The proof that its widths hold the truth; or why there is none."""
+        if self._spec is None or self.model is None:
+            return self.caveat or "it is not known whose estimates its widths are for"
+        return self._spec.proof(self.model, self._lam, self._facts)
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """The response with the highest optimistic estimate."""

@@ -85,7 +85,7 @@ class Information:
         self._listed: Listed | None = None  # those features, unless another has come since
 
     @property
-    def heuristic(self) -> str:
+    def caveat(self) -> str:
         """Why its widths prove nothing."""
         return f"k = {self._k:g} was chosen and not derived"
 

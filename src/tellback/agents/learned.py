@@ -109,7 +109,7 @@ class LearnedOptimism:
         self._waiting = 0  # descriptions since Sigma was last summed anew
 
     @property
-    def heuristic(self) -> str:
+    def caveat(self) -> str:
         """Why its widths prove nothing."""
         return f"k = {self.k:g} was chosen and not derived, and the features are learned"
 

@@ -45,7 +45,8 @@ class LORIL(ModelAgentSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(k=checked_radius(self.k), lam=checked_ridge(self.lam))
+        k = checked_radius(self.k)
+        self._settle(k=k, lam=checked_ridge(self.lam, k))
 
     @classmethod
     def as_printed(

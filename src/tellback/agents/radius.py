@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from functools import partial
+from typing import ClassVar, NamedTuple, Self
+
+import numpy as np
 
 from tellback import theory
+from tellback.arrays import Array
 from tellback.errors import SettingError, real, unknown_name
 from tellback.models.ellipsoid import LOWEST_RIDGE
-from tellback.models.model import ModelSpec, demand_table
+from tellback.models.finite import FiniteClassModel
+from tellback.models.mixture import MixtureModel
+from tellback.models.model import Model, ModelSpec, demand_table
+from tellback.models.ridge import Ridge, RidgeModel
+from tellback.proof import Proof
 from tellback.roles import Facts
 from tellback.specs import Spec, known_kinds
 
@@ -18,13 +26,92 @@ FADING = "1/t"
 
 ROUNDING = 1e-9
 
-Radius = Callable[[int, float], float]
-"""The radius in round t, where the ridge is lambda_t."""
+NO_GAP_KNOWN = "its model does not bound how far its likelihood is from the maximum"
+
+
+def _unknown() -> float:
+    raise SettingError("This radius needs a constant ridge, and 1/t is none.")
+
+
+class Moment(NamedTuple):
+    """All that a radius may depend on before a round. What takes time is worked out if asked for.
+
+    Attributes
+    ----------
+    t : int
+        The number of descriptions so far, and 1 more.
+    lam : float
+        The ridge, lambda_t.
+    log_det : callable
+        log det(Sigma_t / lambda), where the ridge is constant.
+    gap : callable
+        How far below its maximum the model's log-likelihood may be.
+    """
+
+    t: int
+    lam: float
+    log_det: Callable[[], float] = _unknown
+    gap: Callable[[], float] = float  # which is 0
+
+
+Radius = Callable[[Moment], float]
+"""The radius before a round."""
 
 
 @dataclass(frozen=True)
 class RadiusSpec(Spec):
     """The settings of a radius.
+
+    Parameters
+    ----------
+    delta : float
+        The probability with which the ellipsoid may miss at some time.
+    """
+
+    role: ClassVar[str] = "radius"
+
+    delta: float = 0.05
+
+    def __post_init__(self) -> None:
+        self._settle(delta=real("delta", self.delta, above=0, at_most=1))
+        if self.delta == 1:
+            raise SettingError("delta must be below 1.")
+
+    def begin(self, facts: Facts) -> Radius:
+        """The radius for an agent that may know these facts."""
+        raise NotImplementedError
+
+    def settled(self, model: ModelSpec, facts: Facts) -> Self:
+        """The same radius with all that it takes from the model's class named."""
+        return self
+
+    def ridge(self, model: ModelSpec | None) -> float | str:
+        """The ridge that it goes with."""
+        return FADING
+
+    def proof(self, model: Model, lam: float | str, facts: Facts) -> Proof | str:
+        """The proof that ellipsoids of this radius around a model's estimates hold the truth.
+
+        Parameters
+        ----------
+        model : Model
+            The live model.
+        lam : float or "1/t"
+            The ridge of the ellipsoid.
+        facts : Facts
+            Those of the world.
+
+        Returns
+        -------
+        Proof or str
+            If the run is as the theory has it; or why there is none. By default there is none.
+        """
+        return f"nothing is known of the radius {self.kind}"
+
+
+@dataclass(frozen=True)
+class LikelihoodRadius(RadiusSpec):
+    """The base of those for maximum likelihood.
 
     Parameters
     ----------
@@ -39,25 +126,18 @@ class RadiusSpec(Spec):
         of the model's class; for the softmax class, sqrt(d).
     """
 
-    role: ClassVar[str] = "radius"
+    abstract: ClassVar[bool] = True
 
-    delta: float = 0.05
     log_class_size: float | None = None
     B: float | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         size, bound = self.log_class_size, self.B
         self._settle(
-            delta=real("delta", self.delta, above=0, at_most=1),
             log_class_size=None if size is None else real("log_class_size", size, at_least=0),
             B=None if bound is None else real("B", bound, above=0),
         )
-        if self.delta == 1:
-            raise SettingError("delta must be below 1.")
-
-    def begin(self, facts: Facts) -> Radius:
-        """The radius for an agent that may know these facts."""
-        raise NotImplementedError
 
     def settled(self, model: ModelSpec, facts: Facts) -> Self:
         """The same radius with the size of the model's class named, if that is finite."""
@@ -80,36 +160,132 @@ class RadiusSpec(Spec):
         """B."""
         return theory.softmax_bound(facts.dim) if self.B is None else self.B
 
+    def proof(self, model: Model, lam: float | str, facts: Facts) -> Proof | str:
+        """For a finite class, of which the most likely member is found exactly."""
+        if type(model) is not FiniteClassModel:
+            return getattr(model, "inexact", NO_GAP_KNOWN)
+        truth = f"the truth is one of the {model.size:,} members of its class"
+        return Proof(self.delta, self.kind, truth, holds=model.has)
+
 
 @dataclass(frozen=True)
-class Printed(RadiusSpec):
-    """Algorithm 1, line 5, as printed: C' (sqrt(log(t |F| / delta)) + sqrt(lambda_t) B)."""
+class Printed(LikelihoodRadius):
+    """Algorithm 1, line 5, as printed: C' (sqrt(log(t |F| / delta)) + sqrt(lambda_t) B).
+
+    It has no term for a likelihood below its maximum, and is proven for a finite class alone.
+    """
 
     def begin(self, facts: Facts) -> Radius:
         """The printed radius."""
         delta, bound, size = self.delta, self.bound(facts), self.log_class_size
         if size is not None:
-            return lambda t, lam: theory.printed_radius(t, lam, size, delta, bound)
+            return lambda now: theory.printed_radius(now.t, now.lam, size, delta, bound)
         instructions = demand_table("the softmax class", facts)
 
-        def radius(t: int, lam: float) -> float:
-            covered = theory.bracketing_log_size(t, instructions, facts.dim)
-            return theory.printed_radius(t, lam, covered, delta, bound)
+        def radius(now: Moment) -> float:
+            covered = theory.bracketing_log_size(now.t, instructions, facts.dim)
+            return theory.printed_radius(now.t, now.lam, covered, delta, bound)
 
         return radius
 
+    def proof(self, model: Model, lam: float | str, facts: Facts) -> Proof | str:
+        """For a finite class."""
+        if type(model) is MixtureModel:
+            return "its likelihood is not at its maximum, for which the printed radius has no term"
+        return super().proof(model, lam, facts)
+
 
 @dataclass(frozen=True)
-class Repaired(RadiusSpec):
-    """The radius that a supermartingale argument gives: smaller, and with fewer gaps."""
+class Repaired(LikelihoodRadius):
+    """The radius that a supermartingale argument gives: smaller, and with fewer gaps.
+
+    How far the model's likelihood is from its maximum counts (``models.Likely``).
+    """
+
+    version: ClassVar[int] = 2
 
     def begin(self, facts: Facts) -> Radius:
         """The repaired radius."""
         delta, bound, size = self.delta, self.bound(facts), self.log_class_size
         if size is not None:
-            return lambda t, lam: theory.repaired_radius(lam, size, delta, bound)
+            return lambda now: theory.repaired_radius(now.lam, size, delta, bound, now.gap())
         instructions = demand_table("the softmax class", facts)
-        return lambda t, lam: theory.softmax_radius(t, lam, instructions, facts.dim, delta)
+        return lambda now: theory.softmax_radius(
+            now.t, now.lam, instructions, facts.dim, delta, now.gap()
+        )
+
+    def proof(self, model: Model, lam: float | str, facts: Facts) -> Proof | str:
+        """For a finite class, and for the softmax class with its brackets."""
+        if type(model) is not MixtureModel:
+            return super().proof(model, lam, facts)
+        if self.log_class_size is not None:
+            return (
+                f"its class is infinite, and log_class_size = {self.log_class_size:g} was chosen: "
+                "leave it out"
+            )
+        truth = "the truth is f(x) . g(y, s) with columns of F that are distributions"
+        return Proof(self.delta, self.kind, truth, holds=_distributions)
+
+
+@dataclass(frozen=True)
+class SelfNormalized(RadiusSpec):
+    """For ridge regression on a table of instructions, by a self-normalised martingale bound.
+
+    1/2 sqrt(log det(Sigma_t / lambda) + 2 log(|X| / delta)) + sqrt(lambda) B: the class may be
+    any, and |X| counts by its logarithm (``theory.self_normalized_radius``; Abbasi-Yadkori,
+    Pal and Szepesvari 2011). The ridge is constant, and the ellipsoid's is the model's:
+    ``LORIL(k=SelfNormalized(), lam=0.1, model=Ridge(0.1))``.
+
+    Parameters
+    ----------
+    delta : float
+        The probability with which the ellipsoid may miss at some time.
+    B : float or None
+        No f(x) is longer. None stands for sqrt(d), which is so if the columns of F are
+        distributions.
+    """
+
+    B: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._settle(B=None if self.B is None else real("B", self.B, above=0))
+
+    def bound(self, facts: Facts) -> float:
+        """B."""
+        return theory.softmax_bound(facts.dim) if self.B is None else self.B
+
+    def begin(self, facts: Facts) -> Radius:
+        """The radius for a table of instructions."""
+        delta, bound = self.delta, self.bound(facts)
+        instructions = demand_table("a radius by a union over instructions", facts)
+        return lambda now: theory.self_normalized_radius(
+            now.log_det(), now.lam, instructions, delta, bound
+        )
+
+    def ridge(self, model: ModelSpec | None) -> float | str:
+        """That of the model."""
+        return model.lam if isinstance(model, Ridge) else Ridge().lam
+
+    def proof(self, model: Model, lam: float | str, facts: Facts) -> Proof | str:
+        """For ridge regression with the same ridge."""
+        if type(model) is not RidgeModel:
+            return f"the radius {self.kind} is for the model ridge alone"
+        if model.ellipsoid.lam != lam:
+            return f"lam = {lam} is not the model's, {model.ellipsoid.lam:g}"
+        bound = self.bound(facts)
+        truth = f"the truth is f(x) . g(y, s) with no f(x) longer than B = {bound:.4g}"
+        return Proof(self.delta, self.kind, truth, holds=partial(_no_longer, bound))
+
+
+def _distributions(f: Array) -> bool:
+    """Whether all columns are."""
+    return bool((f >= 0).all() and (np.abs(f.sum(axis=0) - 1) <= ROUNDING).all())
+
+
+def _no_longer(bound: float, f: Array) -> bool:
+    """Whether no row is longer."""
+    return bool(np.linalg.norm(f, axis=1).max() <= bound * (1 + ROUNDING))
 
 
 def checked_radius(k: object) -> float | RadiusSpec:
@@ -123,8 +299,13 @@ def checked_radius(k: object) -> float | RadiusSpec:
     return k if isinstance(k, RadiusSpec) else real("k", k, at_least=0)
 
 
-def checked_ridge(lam: object) -> float | str:
-    """lambda: a number, or fading as 1/t."""
+def checked_ridge(lam: object, k: float | RadiusSpec = 0.0) -> float | str:
+    """lambda: a number, or fading as 1/t if the radius allows it."""
+    if lam == FADING and isinstance(k, SelfNormalized):
+        raise SettingError(
+            f"lam must be a number where k is {k.kind}, the same as that of the model: {FADING} is "
+            "another in every round."
+        )
     if lam == FADING:
         return FADING
     if isinstance(lam, str):

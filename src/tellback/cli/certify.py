@@ -25,8 +25,9 @@ def certify(
     k: Annotated[
         str,
         typer.Option(
-            help="The radius of the ellipsoid: repaired or printed, by the theory, with the ridge "
-            "1/t; or a number, with the ridge 1, which makes the certificate a heuristic."
+            help="The radius of the ellipsoid: repaired or printed, for maximum likelihood, with "
+            "the ridge 1/t; self-normalized, for the model ridge, with its ridge; or a number, "
+            "with the ridge 1, which proves nothing."
         ),
     ] = "repaired",
     delta: Annotated[
@@ -47,6 +48,8 @@ def certify(
     are shown beside the truth, with the bound of Theorem 2.
 
     Example: tellback certify realizable --agent greedy --set model=finite-class --k repaired
+
+    Example: tellback certify synthetic --agent greedy --set model=ridge --k self-normalized
     """
     from tellback.agents import Certified, ModelAgentSpec, RadiusSpec
     from tellback.errors import SettingError, whole
@@ -66,11 +69,11 @@ def certify(
         if spec.facts.language:
             raise SettingError(
                 "The theory's radius is for tables of instructions, and this world uses "
-                "sentences: give a number as --k, which makes the certificate a heuristic."
+                "sentences: give a number as --k, which proves nothing."
             ) from None
-    lam = 1.0 if isinstance(radius, float) else "1/t"
     if not isinstance(inner, ModelAgentSpec):
         raise SettingError(f"{inner.kind} has no model that could be certified.")
+    lam = 1.0 if isinstance(radius, float) else radius.ridge(inner.model)
     certified = Certified(inner, radius, lam)
     if figure is not None:
         demand_writable(figure.parent)

@@ -139,6 +139,7 @@ def print_results(found: Sequence[Results]) -> None:
             setting = results.tuned(name).label()
             table.add_row(escape(name), escape(setting), escape(results.stated(name)))
         out.print(table)
+        print_warnings([results])
         for pair in results.pairs():
             out.print(f"  {pair.sentence}", markup=False, highlight=False, soft_wrap=True)
         out.print()

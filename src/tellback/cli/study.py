@@ -141,6 +141,7 @@ def export(
     one_of("what", what, ["curves", "finals"])
     plan, store = _read(file, results)
     found, complete = _finished(plan, store)
+    print_warnings(found)
     tables = [one.table() if what == "curves" else one.finals() for one in found]
     if tables:
         print_written([write_table(polars.concat(tables), to)])
@@ -166,7 +167,6 @@ def _finished(plan: Plan, store: Store) -> tuple[list[Results], bool]:
             found.append(finished(study, store))
         except TellbackError as error:
             console(stderr=True).print(str(error), markup=False, soft_wrap=True)
-    print_warnings(found)
     return found, len(found) == len(plan.studies)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tellback import theory
-from tellback.agents import LORIL, Certified, ModelAgentSpec, RadiusSpec
+from tellback.agents import LORIL, Certified, ModelAgentSpec, RadiusSpec, SelfNormalized
 from tellback.errors import SettingError
+from tellback.models import Ridge
 from tellback.roles import AgentSpec, Facts
 
 Bound = Callable[[int], float]
@@ -20,7 +21,8 @@ def regret_bounds(facts: Facts, agent: AgentSpec) -> dict[str, Bound]:
     """Theorem 2, printed and repaired, for the class that the agent's model knows.
 
     A finite class by its size; any other model is taken for the softmax class, whose brackets
-    stand for |F|. delta is that of the agent's radius, or DELTA.
+    stand for |F|. delta is that of the agent's radius, or DELTA. With a ``SelfNormalized``
+    radius, the bound for ridge regression and features no longer than 1.
 
     Parameters
     ----------
@@ -31,6 +33,14 @@ def regret_bounds(facts: Facts, agent: AgentSpec) -> dict[str, Bound]:
     """
     x, d = demand_bounded(facts), facts.dim
     delta = _delta(agent)
+    k, lam = getattr(agent, "k", None), getattr(agent, "lam", None)
+    if isinstance(k, SelfNormalized):
+        length = k.bound(facts)
+        return {
+            "Theorem 2, by ridge": lambda rounds: theory.self_normalized_regret_bound(
+                rounds, x, d, delta, length, lam
+            )
+        }
     known = _known_class(agent.settled(facts), facts)
     if known is not None:
         size, bound = known
@@ -59,7 +69,10 @@ def demand_bounded(facts: Facts) -> int:
 
 def is_about(agent: AgentSpec) -> bool:
     """Whether Theorem 2 is about an agent: LORIL with the radius and the ridge of the theory."""
-    return isinstance(agent, LORIL) and isinstance(agent.k, RadiusSpec) and agent.lam == "1/t"
+    if not isinstance(agent, LORIL) or not isinstance(agent.k, RadiusSpec):
+        return False
+    fitted = isinstance(agent.model, Ridge) or not isinstance(agent.k, SelfNormalized)
+    return fitted and agent.lam == agent.k.ridge(agent.model)
 
 
 def said_of(name: str, bound: Bound, rounds: int, regret: float, agent: AgentSpec) -> str:

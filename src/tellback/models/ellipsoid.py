@@ -84,6 +84,12 @@ class Ellipsoid:
         self._widths = _NO_WIDTHS
         self._updated = False  # whether the widths have been updated since they were computed
 
+    @property
+    def log_det(self) -> float:
+        """log det(Sigma / lambda): 0 at first, and never less."""
+        _, logarithm = np.linalg.slogdet(self.lam * self.inverse)
+        return max(0.0, -float(logarithm))
+
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
         if not self._change(features, 1.0, 0.0, LARGEST_RATIO * self.lam * _SLACK):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -20,6 +19,9 @@ from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 from tellback.streams import CLASS_STREAM, Streams
 from tellback.theory import softmax_class
+
+ROUNDING = 1e-9
+"""Up to this, two F are the same."""
 
 
 @dataclass(frozen=True)
@@ -79,13 +81,26 @@ class FiniteClassModel:
         Of shape (size, instructions, dim).
     """
 
-    inexact: ClassVar[str] = ""
-
     def __init__(self, members: Array) -> None:
         self._members = members
         self.log_likelihoods = np.zeros(len(members))
+        self.described = 0  # descriptions that were learned
         self._best = 0
         self._accepted: Listed | None = None
+
+    @property
+    def size(self) -> int:
+        """|F|."""
+        return len(self._members)
+
+    def has(self, f: Array) -> bool:
+        """Whether F is a member, up to rounding."""
+        fits = f.shape == self._members.shape[1:]
+        return fits and bool((np.abs(self._members - f).max(axis=(1, 2)) <= ROUNDING).any())
+
+    def likelihood_gap(self) -> float:
+        """None: no member is more likely than the most likely one."""
+        return 0.0
 
     @property
     def f(self) -> Array:
@@ -113,11 +128,12 @@ class FiniteClassModel:
             raise SettingError(f"features must be a distribution, not {features}.")
         with np.errstate(divide="ignore"):  # a member that says never is ruled out
             self.log_likelihoods += np.log(self._members[:, x] @ features)
+        self.described += 1
         self._best = int(self.log_likelihoods.argmax())
 
     def state(self) -> State:
-        """The log-likelihoods."""
-        return {"log_likelihoods": self.log_likelihoods.copy()}
+        """The log-likelihoods, and of how many descriptions."""
+        return {"log_likelihoods": self.log_likelihoods.copy(), "described": self.described}
 
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
@@ -127,5 +143,6 @@ class FiniteClassModel:
                 f"The saved class has log-likelihoods of shape {given.shape}, and this one has "
                 f"{len(self.log_likelihoods)} members; all must be numbers below infinity."
             )
+        self.described = whole("described", int(state["described"]), at_least=0)
         self.log_likelihoods = given
         self._best = int(given.argmax())

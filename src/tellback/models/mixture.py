@@ -18,7 +18,6 @@ likelihood never falls.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -95,8 +94,6 @@ class MixtureModel:
     smoothing : float
         Descriptions that every instruction has beforehand in every component.
     """
-
-    inexact: ClassVar[str] = "its fit is not the exact maximum of the likelihood"
 
     def __init__(
         self, instructions: int, dim: int, refresh: int = 32, smoothing: float = 0.0
@@ -211,13 +208,20 @@ class MixtureModel:
         climbed with smoothing is concave too: the log-likelihood plus smoothing * log F, summed
         over all of F; its n counts the descriptions given beforehand.
         """
+        return self._gap(self._smoothing)
+
+    def likelihood_gap(self) -> float:
+        """The same of the likelihood alone, whatever the smoothing."""
+        return self._gap(0.0)
+
+    def _gap(self, smoothing: float) -> float:
         if not self._entries.size:
             return 0.0
         f = self.f
         count, gradient = float(self.described), self._gradient(f)
-        if self._smoothing:
-            count += self._smoothing * f.size
-            gradient += self._smoothing / f
+        if smoothing:
+            count += smoothing * f.size
+            gradient += smoothing / f
         return max(0.0, float(gradient.max(axis=0).sum() - count))
 
     def objective(self, f: Array | None = None) -> float:

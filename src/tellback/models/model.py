@@ -46,6 +46,15 @@ class Withdrawing(Protocol):
 
 
 @runtime_checkable
+class Likely(Protocol):
+    """A model that knows how near its estimate is to maximum likelihood."""
+
+    def likelihood_gap(self) -> float:
+        """How much higher the log-likelihood of any f in its class can be, at most."""
+        ...
+
+
+@runtime_checkable
 class Speaking(Protocol):
     """A model that can describe a response in its own words."""
 

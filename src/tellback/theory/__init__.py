@@ -13,13 +13,18 @@ from tellback.theory.lower import (
     lower_probability,
 )
 from tellback.theory.matches import Interval, running_mean
-from tellback.theory.potential import clipped_potential_bound, printed_potential_bound
+from tellback.theory.potential import (
+    clipped_potential_bound,
+    most_log_det,
+    printed_potential_bound,
+)
 from tellback.theory.radius import (
     appendix_radius,
     freedman_constant,
     printed_constant,
     printed_radius,
     repaired_radius,
+    self_normalized_radius,
     softmax_radius,
 )
 from tellback.theory.softmax_class import (
@@ -33,6 +38,7 @@ from tellback.theory.upper import (
     meaningful_from,
     printed_regret_bound,
     repaired_regret_bound,
+    self_normalized_regret_bound,
     softmax_regret_bound,
 )
 
@@ -50,6 +56,7 @@ __all__ = [
     "lower_bound",
     "lower_probability",
     "meaningful_from",
+    "most_log_det",
     "printed_constant",
     "printed_potential_bound",
     "printed_radius",
@@ -57,6 +64,8 @@ __all__ = [
     "repaired_radius",
     "repaired_regret_bound",
     "running_mean",
+    "self_normalized_radius",
+    "self_normalized_regret_bound",
     "softmax",
     "softmax_bound",
     "softmax_class",

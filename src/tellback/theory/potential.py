@@ -25,9 +25,17 @@ def clipped_potential_bound(rounds: int, dim: int, lam: float, length: float) ->
     and that is at most d log(1 + T L^2 / (d lambda)); then Cauchy and Schwarz. Regret allows
     the clipping, because no round costs more than 1.
     """
+    return math.sqrt(rounds * most_log_det(rounds, dim, lam, length) / math.log(2))
+
+
+def most_log_det(rounds: int, dim: int, lam: float, length: float) -> float:
+    """The largest that log det(Sigma / lambda) can be: d log(1 + T L^2 / (d lambda)).
+
+    Its trace is at most d + T L^2 / lambda, and the determinant is largest where all
+    eigenvalues are equal.
+    """
     _demand(rounds, dim, lam, length)
-    determinant = dim * math.log1p(rounds * length**2 / (dim * lam))
-    return math.sqrt(rounds * determinant / math.log(2))
+    return dim * math.log1p(rounds * length**2 / (dim * lam))
 
 
 def _demand(rounds: int, dim: int, lam: float, length: float) -> None:

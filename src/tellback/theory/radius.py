@@ -1,7 +1,8 @@
 """Lemma 1: how far f-hat can be from f*, in the norm of Sigma-hat, at all times at once.
 
-The printed radius, its appendix's and the repaired one. All hold for any way of choosing
-responses, because descriptions depend on nothing but context and response.
+The printed radius, its appendix's and the repaired one, which are for maximum likelihood, and
+one for ridge regression. All hold for any way of choosing responses, because descriptions
+depend on nothing but context and response.
 """
 
 from __future__ import annotations
@@ -77,6 +78,40 @@ def softmax_radius(
     told = 2 * _log_ratio(log_size, delta) + real("gap", gap, at_least=0)
     covered = math.sqrt(told + described * math.log1p(rho)) + math.sqrt(described) * rho
     return math.sqrt(covered**2 + _ridge(lam) * SOFTMAX_SPREAD * dim)
+
+
+def self_normalized_radius(
+    log_det: float, lam: float, instructions: int, delta: float, B: float
+) -> float:
+    """1/2 sqrt(log det(Sigma_t / lambda) + 2 log(|X| / delta)) + sqrt(lambda) B, for ridge.
+
+    With probability 1 - delta no f-hat(x) of ridge regression with a constant lambda is
+    farther than this from f*(x) in the norm of Sigma_t, for all x and t at once. For each x,
+    1[x' = x] is f*(x) . g on average and within [0, 1], hence 1/2-sub-Gaussian (Hoeffding).
+    With S_t the sum of g (1[x' = x] - f*(x) . g),
+
+        f-hat(x) - f*(x) = Sigma_t^-1 (S_t - lambda f*(x)),
+
+    the norm of S_t in Sigma_t^-1 stays below the first term with probability 1 - delta / |X|
+    (Abbasi-Yadkori, Pal and Szepesvari 2011, Theorem 1), and that of lambda f*(x) below the
+    second; then a union over x. The class may be infinite, and |X| counts by its logarithm.
+
+    Parameters
+    ----------
+    log_det : float
+        log det(Sigma_t / lambda), 0 before the first description.
+    lam : float
+        lambda, the same in every round.
+    instructions : int
+        |X|.
+    delta : float
+        The probability with which some f*(x) may be outside at some time.
+    B : float
+        No f*(x) is longer. How long the g are does not matter.
+    """
+    told = real("log_det", log_det, at_least=0)
+    told += 2 * _log_ratio(math.log(whole("instructions", instructions)), delta)
+    return 0.5 * math.sqrt(told) + math.sqrt(real("lam", lam, above=0)) * _size(B)
 
 
 def _log_ratio(log_class_size: float, delta: float) -> float:

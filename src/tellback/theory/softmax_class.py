@@ -29,7 +29,8 @@ def bracketing_log_size(rounds: int, instructions: int, dim: int) -> float:
     Round every entry of F down to a multiple of rho / |X| and add one step: the column is
     covered with a mass of 1 + rho at most. Columns rounded down are vectors of |X| whole
     numbers with a sum of at most M = |X| rounds, of which there are (M + |X| choose |X|).
-    Of the order d |X| log(rounds): the bound of Theorem 2 does depend on |X|.
+    Of the order d |X| log(rounds): what maximum likelihood costs by this argument. Ridge
+    regression has a radius without it (``self_normalized_radius``).
     """
     x, d = whole("instructions", instructions), whole("dim", dim)
     steps = float(x * whole("rounds", rounds))

@@ -6,8 +6,13 @@ import math
 from collections.abc import Callable
 
 from tellback.errors import SettingError, real, whole
-from tellback.theory.potential import clipped_potential_bound
-from tellback.theory.radius import freedman_constant, repaired_radius, softmax_radius
+from tellback.theory.potential import clipped_potential_bound, most_log_det
+from tellback.theory.radius import (
+    freedman_constant,
+    repaired_radius,
+    self_normalized_radius,
+    softmax_radius,
+)
 
 FARTHEST = 2**200
 """Rounds beyond which nobody asks whether a bound says anything."""
@@ -55,6 +60,41 @@ def softmax_regret_bound(rounds: int, instructions: int, dim: int, delta: float)
     moments = {rounds, *(2**epoch for epoch in range(rounds.bit_length()))}
     radius = max(softmax_radius(t, 1.0, instructions, dim, delta) for t in moments)
     return 2 * radius * clipped_potential_bound(rounds, dim, 1 / rounds, 1.0)
+
+
+def self_normalized_regret_bound(
+    rounds: int,
+    instructions: int,
+    dim: int,
+    delta: float,
+    B: float,
+    lam: float | None = None,
+    length: float = 1.0,
+) -> float:
+    """Theorem 2 for optimism around the ridge estimate, whatever the class.
+
+    A round costs min(1, 2 r_t w_t) at most. The radius only grows, so that the last one, with
+    log det(Sigma / lambda) as large as it can be, serves all; widths are clipped at 1. Of the
+    order of d sqrt(T) log(T), plus sqrt(d T log(|X| / delta) log(T)).
+
+    Parameters
+    ----------
+    rounds, instructions, dim : int
+        T, |X| and d.
+    delta : float
+        The probability with which it may fail.
+    B : float
+        No f*(x) is longer.
+    lam : float or None
+        lambda. None stands for 1 / B^2, with which the ridge adds 1 to the radius: it is known
+        beforehand, and not chosen by T.
+    length : float
+        No g(y, s) is longer; on the simplex none is longer than 1.
+    """
+    lam = 1 / real("B", B, above=0) ** 2 if lam is None else lam
+    log_det = most_log_det(rounds, dim, lam, length)
+    radius = self_normalized_radius(log_det, lam, instructions, delta, B)
+    return max(1.0, 2 * radius) * clipped_potential_bound(rounds, dim, lam, length)
 
 
 def meaningful_from(bound: Callable[[int], float]) -> int:

@@ -11,6 +11,7 @@ from tellback.lab.bounds import Bound
 from tellback.lab.charts.bounded import draw_bounds
 from tellback.lab.charts.chart import legend_below
 from tellback.lab.curve import curve_rounds
+from tellback.proof import Proof
 from tellback.run import Run
 
 CERTIFIED, REGRET = "#cc79a7", "#0072b2"
@@ -31,7 +32,7 @@ def draw_certificate(axis: Any, run: Run, bounds: Mapping[str, Bound] | None = N
     t = _rounds(len(run))
     draw_bounds(axis, t, bounds or {})
     if not np.isnan(run.certificate).any():
-        basis = "a heuristic" if run.heuristic else "proven if realizable"
+        basis = _basis(run.proof)
         worth = "vacuous" if run.vacuous else f"{run.certificate[-1]:,.4g}"
         label = f"certificate ({basis}): {worth}"
         axis.loglog(t, run.certificate[t - 1], color=CERTIFIED, lw=1.6, label=label)
@@ -64,6 +65,14 @@ def draw_reward_estimate(axis: Any, run: Run) -> None:
     axis.set_xlabel("round")
     axis.set_ylabel("mean reward so far")
     legend_below(axis, "the reward without the truth", columns=1)
+
+
+def _basis(proof: Proof | None) -> str:
+    """What the certificate is worth, as short as a legend must be."""
+    if proof is None:
+        return "not proven"
+    conditional = proof.conditions or not proof.known
+    return f"proven, {proof.level}" + (", on conditions" if conditional else "")
 
 
 def _rounds(count: int) -> Any:

@@ -22,7 +22,7 @@ def too_wide(read: Readings) -> float:
     """
     explorer = getattr(read.agent, "explorer", None)
     late = [lesson.index >= len(read) // 2 for lesson in read.lessons]
-    if not isinstance(explorer, Optimism) or not explorer.heuristic or not any(late):
+    if not isinstance(explorer, Optimism) or not explorer.caveat or not any(late):
         return float("nan")
     seen: Counter[bytes] = Counter()
     wide = []

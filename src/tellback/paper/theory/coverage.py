@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tellback import theory
+from tellback.agents.radius import Moment
 from tellback.arrays import Array
 from tellback.lab.charts.picture import Picture
 from tellback.lab.compare import share_of
@@ -55,7 +56,7 @@ def _radii(known: KnownClass) -> dict[str, Array]:
     facts = known.world.facts
     rounds = [(t, 1 / t) for t in range(1, ROUNDS + 1)]
     printed, repaired = (
-        np.array([radius(t, lam) for t, lam in rounds])
+        np.array([radius(Moment(t, lam)) for t, lam in rounds])
         for radius in (spec.begin(facts) for spec in known.radii())
     )
     constant = theory.printed_constant(known.log_size, known.delta)

@@ -35,6 +35,7 @@ from tellback.classroom.web.bodies import (
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.refusals import refusals
 from tellback.classroom.web.strict import StrictRoute
+from tellback.proof import Standing, standing_of
 from tellback.theory.shares import Share, share_of_counts
 
 router = APIRouter(
@@ -90,7 +91,7 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         match_says=match.says if match else "",
         certified_regret=proof.regret,
         light=proof.light.light,
-        light_says=_with_caveat(proof.light, learner.fold.agent.heuristic),
+        light_says=_with_caveat(proof.light, standing_of(learner.fold.agent)),
         unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure[:MOST_UNSURE]],
         teachers=[
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
@@ -101,10 +102,15 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
     )
 
 
-def _with_caveat(light: Calibration, heuristic: str) -> str:
-    """Why the light is what it is, and why the bounds are no proof, if they are none."""
-    caveat = heuristic and light.light != "dark"
-    return f"{light.says}; they are no proof: {heuristic}" if caveat else light.says
+IN_A_LESSON = "nobody knows whether descriptions were skipped, undone or deleted for what they said"
+"""What is not known of a lesson, whatever stands behind its agent's bounds."""
+
+
+def _with_caveat(light: Calibration, standing: Standing) -> str:
+    """Why the light is what it is, and why the bounds are no proof: with people they are none."""
+    if light.light == "dark":
+        return light.says
+    return f"{light.says}; they are no proof: {standing.caveat or IN_A_LESSON}"
 
 
 @router.get("/lessons/{lesson}/curve")

@@ -1,0 +1,204 @@
+"""What makes a certificate of regret a proof, and what voids it.
+
+A certificate is a proof if the widths that it sums hold the truth with a stated probability.
+That follows from a radius of the theory and a model that keeps its premises, never from what
+an agent says of itself: only the types that ``vouches`` knows can have a proof. Then the run
+must have been what the theory is about. A ``Witness`` looks at what can be seen of that; what
+cannot be seen is a condition, and printed with the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tellback.arrays import Array
+
+ROUNDING = 1e-9
+"""By how much a reward may differ from f(x) . g, and a truth from a member of its class."""
+
+OWN_WORD = "nothing but the agent's own word stands behind its widths"
+
+DRAWN = "every description is drawn from P(x | y, s), given context and response alone"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Why a certificate is never below regret, with which probability, and on what condition.
+
+    Made by a radius (``agents.RadiusSpec``) for a model that keeps its premises.
+
+    Attributes
+    ----------
+    delta : float
+        The probability with which it may fail, at any time.
+    radius : str
+        The kind of radius.
+    truth : str
+        What the truth must be.
+    known : bool
+        Whether it is known to be that: only a simulation can know.
+    conditions : tuple of str
+        What must be so besides, and cannot be seen from the run.
+    holds : callable, optional
+        Whether F, a row an instruction, is such a truth.
+    """
+
+    delta: float
+    radius: str
+    truth: str
+    known: bool = False
+    conditions: tuple[str, ...] = ()
+    holds: Callable[[Array], bool] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def level(self) -> str:
+        """1 - delta, as a percentage."""
+        return f"{100 * (1 - self.delta):.6g}%"
+
+    def __str__(self) -> str:
+        said = f"proven with probability {self.level}"
+        conditions = self.conditions
+        if self.known:
+            said += f", since {self.truth}"
+        else:
+            conditions = (self.truth, *conditions)
+        return said + "".join(f", {'and ' if i else ''}if {c}" for i, c in enumerate(conditions))
+
+
+class Standing(NamedTuple):
+    """What stands behind the widths that an agent states.
+
+    Attributes
+    ----------
+    proof : Proof or None
+        The proof that they give, if the run is as it must be.
+    caveat : str
+        Why there is none; '' if there is one.
+    learned : int
+        How many descriptions the agent has taken in.
+    """
+
+    proof: Proof | None
+    caveat: str
+    learned: int = 0
+
+
+_KNOWN: dict[type, Callable[[Any], Standing]] = {}
+
+
+def vouches(kind: type, standing: Callable[[Any], Standing]) -> None:
+    """Have agents of exactly this type be known: a subclass may do something else."""
+    _KNOWN[kind] = standing
+
+
+def standing_of(agent: object) -> Standing:
+    """What stands behind an agent's widths now; nothing, if its type is not known."""
+    known = _KNOWN.get(type(agent))
+    return Standing(None, OWN_WORD) if known is None else known(agent)
+
+
+class Witness:
+    """Sees whether a run is one that its agent's proof is about.
+
+    Parameters
+    ----------
+    agent : Agent
+        Who plays, before the first round.
+    truth : Truth or None
+        What the referee holds. One with ``f``, a matrix with a row for each instruction, is
+        held against the class that the proof is for.
+    start : int
+        How many rounds the agent is said to have played before, in this world and with this
+        seed.
+    drawn : bool
+        Whether the teacher is known to draw descriptions from the truth.
+    late : bool
+        Whether descriptions may come late, or be lost on their way.
+    reactive : bool
+        Whether the world reads descriptions, which it does as soon as they are made.
+    """
+
+    def __init__(
+        self, agent: object, truth: object, start: int, drawn: bool, late: bool, reactive: bool
+    ) -> None:
+        self._agent = agent
+        self._before = standing_of(agent)
+        self._start = start
+        self._drawn = drawn
+        self._by_meaning = bool(getattr(truth, "by_meaning", False))
+        self._out_of_turn = late and reactive
+        f = getattr(truth, "f", None)
+        self._f: Array | None = f if isinstance(f, np.ndarray) and f.ndim == 2 else None
+        self._silent = self._played = 0
+        self._linear: bool | None = None  # not known, as long as nothing is seen of F
+
+    def watch(self, rounds: Iterator[Any]) -> Iterator[Any]:
+        """The rounds as they come; looked at only where there is a proof to lose."""
+        return rounds if self._before.proof is None else self._watched(rounds)
+
+    def _watched(self, rounds: Iterator[Any]) -> Iterator[Any]:
+        f = self._f
+        for one in rounds:
+            self._played += 1
+            self._silent += one.description is None
+            g, x = one.choice.features, one.task.instruction
+            if f is not None and f.shape[1:] == g.shape and x < len(f):
+                near = abs(float(f[x] @ g) - one.reward) <= ROUNDING
+                self._linear = near and self._linear is not False
+            yield one
+
+    def verdict(self, told: int) -> Standing:
+        """The proof with its conditions, or why there is none, after the last round.
+
+        Parameters
+        ----------
+        told : int
+            How many descriptions the agent was given in these rounds.
+        """
+        proof, after = self._before.proof, standing_of(self._agent)
+        if proof is None or after.proof is None:
+            return after
+        if void := self._void(proof, after.learned, told):
+            return Standing(None, void, after.learned)
+        earlier = self._before.learned
+        conditions = [*proof.conditions]
+        if earlier:
+            conditions.append(
+                f"the {earlier:,} descriptions it had learned before are those of the first "
+                f"{self._start:,} rounds of this world and seed, none left out for what it said"
+            )
+        if not self._drawn:
+            conditions.append(DRAWN)
+        known = self._linear is True
+        told_of = replace(proof, known=known, conditions=tuple(conditions), holds=None)
+        return Standing(told_of, "", after.learned)
+
+    def _void(self, proof: Proof, learned: int, told: int) -> str:
+        """What of the run is not as the proof needs it."""
+        before = self._before.learned
+        if before and before != self._start:
+            of_this = f", and {self._start:,} rounds of this run were before" * bool(self._start)
+            return f"it had learned {before:,} descriptions before the first round{of_this}"
+        if learned != before + told:
+            return f"it was told {told:,} descriptions in the run, and learned {learned - before:,}"
+        if self._silent:
+            return (
+                f"{self._silent:,} of {self._played:,} rounds were not described, and silence "
+                "may depend on what would have been said"
+            )
+        if self._out_of_turn:
+            return (
+                "descriptions came late in a world that reads them at once, so that what it asks "
+                "for may depend on what the agent was not told yet"
+            )
+        if self._by_meaning:
+            return "the bounds are on the probability of words, and regret here is by meaning"
+        if self._linear is False:
+            return "the truth's F is for other features than those that the agent is shown"
+        if self._linear and proof.holds is not None and not proof.holds(np.asarray(self._f)):
+            return f"it is not so that {proof.truth}"
+        return ""

@@ -1,0 +1,367 @@
+"""A certificate is called proven only if it is: every lie is made, and seen through."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from oracles import Floats
+
+from tellback import Facts, Ledger, Listed, Run, Simulation, Task, play, rounds, theory
+from tellback.agents import (
+    LORIL,
+    Certified,
+    EpsilonGreedy,
+    Greedy,
+    ModelAgent,
+    Repaired,
+    SelfNormalized,
+)
+from tellback.models import FiniteClass, Mixture, Ridge
+from tellback.proof import OWN_WORD, standing_of
+from tellback.streams import Streams
+from tellback.worlds import Adversarial, Realizable, Synthetic, Withheld
+
+WORLD = Realizable(instructions=4, responses=6, rank=2, size=8, class_seed=1, temperature=0.4)
+CLASS = FiniteClass(size=8, seed=1, temperature=0.4)
+PROVEN = Certified(Greedy(model=CLASS))
+BY_RIDGE = Certified(EpsilonGreedy(epsilon=0.3, model=Ridge()), k=SelfNormalized(), lam=1.0)
+
+
+def below(run: Run) -> bool:
+    """Whether the certificate was ever below the regret."""
+    return bool((run.certificate < run.regret).any())
+
+
+def not_proven(run: Run, why: str) -> bool:
+    said = run.summary()["regret certificate"]
+    return run.proof is None and why in run.caveat and "not proven: " in said
+
+
+# --- What a run voids ----------------------------------------------------------------------
+
+
+def test_what_was_learned_elsewhere_voids_the_proof() -> None:
+    """Another seed has another member as its truth: the certificate is below regret, often."""
+    fallen = 0
+    for seed in range(4):
+        taught = play(WORLD, PROVEN, 600, seed=seed)
+        assert taught.proof is not None
+        run = play(WORLD, taught.agent, 150, seed=100 + seed)
+        fallen += below(run)
+        assert not_proven(run, "it had learned 600 descriptions before")
+    assert fallen >= 2
+
+
+def test_a_run_taken_up_again_is_proven_if_its_past_is_this_one() -> None:
+    first = play(WORLD, PROVEN, 40, seed=3)
+    second = play(WORLD, first.agent, 20, seed=3, start=40)
+    assert second.proof is not None
+    assert "if the 40 descriptions it had learned before are those of the first 40 rounds" in str(
+        second.proof
+    )
+    third = play(WORLD, second.agent, 20, seed=3, start=40)
+    assert not_proven(third, "learned 60 descriptions before the first round, and 40 rounds")
+    fresh = play(WORLD, PROVEN, 20, seed=3, start=40)
+    assert fresh.proof is not None
+    assert not fresh.proof.conditions
+
+
+def test_another_class_than_the_worlds_voids_the_proof() -> None:
+    one = {"size": 1, "temperature": 0.2}
+    fallen = 0
+    for class_seed in (1, 5):
+        world = WORLD.with_settings({**one, "class_seed": class_seed})
+        run = play(world, Certified(Greedy(model=FiniteClass(seed=0, **one))), 600)  # type: ignore[arg-type]
+        fallen += below(run)
+        assert not_proven(run, "it is not so that the truth is one of the 1 members of its class")
+    assert fallen == 2
+
+
+COIN = np.array([[0.5, 0.9], [0.5, 0.1]])
+
+
+class Coin:
+    """Two responses, two words, and always the first asked for."""
+
+    facts: ClassVar[Facts] = Facts(2, 2, True)
+    memory: ClassVar[int | None] = 0
+    f: ClassVar[Any] = COIN
+
+    def __init__(self) -> None:
+        self._responses = Listed(np.eye(2))
+
+    def task(self, t: int, history: Sequence[Any], rng: np.random.Generator) -> Task:
+        return Task(0, 0, self._responses)
+
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> int | None:
+        return int(rng.random() > COIN[0, response])
+
+    def reward(self, task: Task, response: int) -> float:
+        return float(COIN[0, response])
+
+    def best(self, task: Task) -> float:
+        return 0.9
+
+
+class Shy(Coin):
+    """Silent exactly when a certain word is due."""
+
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> int | None:
+        word = super().describe(context, response, rng)
+        return None if (word, response) == (0, 1) else word
+
+
+def test_silence_when_a_certain_word_is_due_voids_the_proof() -> None:
+    run = play(Shy(), BY_RIDGE, 6000, seed=0)
+    assert below(run)
+    assert not_proven(run, f"{6000 - run.described.sum():,.0f} of 6,000 rounds were not described")
+    honest = play(Coin(), BY_RIDGE, 300, seed=0)
+    assert honest.proof is not None
+    assert honest.proof.known
+    assert "if every description is drawn from P(x | y, s)" in str(honest.proof)
+
+
+def test_descriptions_withdrawn_by_what_they_said_void_the_proof() -> None:
+    agent: Any = BY_RIDGE.begin(Coin.facts, np.random.default_rng(0))
+    ledger, world = Ledger(agent, Streams(0).stream("agent"), remember=True), Coin()
+    rng = np.random.default_rng(1)
+    for t in range(1, 2001):
+        choice = ledger.ask(t, world.task(t, (), rng))
+        word = world.describe(0, choice.response, rng)
+        assert word is not None
+        ledger.tell(t, word)
+        if (word, choice.response) == (0, 1):
+            ledger.withdraw(t)
+            ledger.drop(t)
+    run = play(world, agent, 200, start=agent.widths.ellipsoid.count)
+    assert below(run)
+    assert not_proven(run, f"{2000 - ledger.told:,} descriptions were taken back")
+
+
+def test_going_back_to_a_checkpoint_counts_as_taking_back() -> None:
+    agent: Any = PROVEN.begin(WORLD.facts, np.random.default_rng(0))
+    assert not agent.withdraws
+    ledger = Ledger(agent, Streams(0).stream("agent"), remember=True)
+    task = next(rounds(WORLD, Greedy())).task
+    for t in (1, 2, 3):
+        ledger.ask(t, task)
+        ledger.tell(t, t % 2)
+    assert standing_of(agent).proof is not None
+    ledger.withdraw(2)
+    assert ledger.told == standing_of(agent).learned == 2
+    assert "1 descriptions were taken back" in standing_of(agent).caveat
+
+
+def test_late_and_lost_descriptions_leave_the_proof_where_the_world_does_not_read_them() -> None:
+    """Which of them arrive, and when, does not depend on what they say."""
+
+    def delay(t: int, rng: np.random.Generator) -> int | None:
+        return None if rng.random() < 0.2 else t % 7
+
+    for seed in range(5):
+        run = play(WORLD, PROVEN, 200, seed=seed, delay=delay)
+        assert run.proof is not None
+        assert not below(run)
+    reactive = play(Adversarial(WORLD), PROVEN, 50, delay=delay)
+    assert not_proven(reactive, "descriptions came late in a world that reads them at once")
+    assert play(Adversarial(WORLD), PROVEN, 50).proof is not None
+
+
+def test_what_the_agent_is_taught_beside_the_run_voids_the_proof() -> None:
+    agent: Any = PROVEN.begin(WORLD.facts, np.random.default_rng(0))
+
+    class Whispering:
+        """A teacher who tells the agent more than the run knows of."""
+
+        def __init__(self, teacher: Any) -> None:
+            self._teacher = teacher
+
+        def describe(self, context: Any, response: Any, rng: np.random.Generator) -> Any:
+            agent.model.learn(np.array([0.5, 0.5]), 0)
+            return self._teacher.describe(context, response, rng)
+
+    simulation = WORLD.begin(np.random.default_rng(0))
+    teacher = Whispering(simulation.teacher)
+    run = play(Simulation(simulation.world, teacher, simulation.truth), agent, 10)
+    assert not_proven(run, "its model was taught other descriptions than its ellipsoid")
+    other = PROVEN.begin(WORLD.facts, np.random.default_rng(0))
+
+    class Teaching(Whispering):
+        def describe(self, context: Any, response: Any, rng: np.random.Generator) -> Any:
+            task = next(rounds(WORLD, Greedy())).task
+            other.learn(task, task.choose(0), 0)
+            return self._teacher.describe(context, response, rng)
+
+    teaching = Simulation(simulation.world, Teaching(simulation.teacher), simulation.truth)
+    assert not_proven(play(teaching, other, 10), "told 10 descriptions in the run, and learned 20")
+
+
+def test_features_that_are_not_the_truths_void_the_proof() -> None:
+    simulation = WORLD.begin(np.random.default_rng(0))
+
+    class Turned:
+        """The world with the features of its responses in another order."""
+
+        facts = simulation.world.facts
+        memory = 0
+
+        def __init__(self) -> None:
+            self._listed: Listed | None = None
+
+        def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+            task = simulation.world.task(t, history, rng)
+            self._listed = self._listed or Listed(task.responses.matrix[::-1])
+            return task._replace(responses=self._listed)
+
+    turned = Simulation(Turned(), simulation.teacher, simulation.truth)
+    assert not_proven(play(turned, PROVEN, 30), "F is for other features")
+    # One-hot features have an F of their own, of another size: nothing is known of it.
+    withheld = play(Withheld(Synthetic(4, 6, 2)), BY_RIDGE, 30)
+    assert withheld.proof is not None
+    assert not withheld.proof.known
+    assert str(withheld.proof).endswith(
+        f"if the truth is f(x) . g(y, s) with no f(x) longer than B = {math.sqrt(6):.4g}"
+    )
+
+
+def test_an_f_longer_than_b_voids_the_proof() -> None:
+    short = Certified(Greedy(model=Ridge()), k=SelfNormalized(B=0.1), lam=1.0)
+    assert not_proven(play(WORLD, short, 30), "no f(x) longer than B = 0.1")
+
+
+# --- Who can have a proof -------------------------------------------------------------------
+
+
+class Boastful:
+    """Says that it is proven, and states widths of nothing."""
+
+    caveat = ""
+    heuristic = ""
+    proof = standing = "proven"
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Any:
+        return task.choose(0, estimate=0.5)._replace(width=0.0, highest=0.5)
+
+    def learn(self, task: Task, choice: Any, description: Any) -> None: ...
+
+
+class Wrapper:
+    """Hands everything on to another agent, but its choice."""
+
+    def __init__(self, agent: Any) -> None:
+        self._agent = agent
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._agent, name)
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Any:
+        return self._agent.respond(task, rng)._replace(response=0)
+
+    def learn(self, task: Task, choice: Any, description: Any) -> None:
+        self._agent.learn(task, choice, description)
+
+
+class Bold(ModelAgent):
+    """States half the widths."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Any:
+        choice = super().respond(task, rng)
+        return choice._replace(width=choice.width / 2, highest=choice.highest / 2)
+
+
+def test_an_agents_own_word_is_no_proof() -> None:
+    inner: Any = LORIL.as_repaired(model=CLASS).begin(WORLD.facts, np.random.default_rng(0))
+    assert standing_of(inner).proof is not None
+    for agent in (Boastful(), Wrapper(inner), Bold(inner.model, inner.explorer)):
+        assert not_proven(play(WORLD, agent, 3), OWN_WORD)
+
+
+def test_what_stands_behind_an_agent_can_be_sent_to_another_process() -> None:
+    for spec in (PROVEN, BY_RIDGE, Certified(Greedy(model=Mixture()))):
+        standing = standing_of(spec.begin(WORLD.facts, np.random.default_rng(0)))
+        again = pickle.loads(pickle.dumps(standing))
+        assert again == standing
+        f = WORLD.begin(np.random.default_rng(0)).truth.f  # type: ignore[union-attr]
+        assert again.proof.holds(f)
+        assert not again.proof.holds(3 * f)
+
+
+# --- The radius for ridge regression ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("certified", [False, True])
+@pytest.mark.parametrize(("lam", "delta", "B"), [(0.5, 0.05, None), (2.0, 0.3, 1.2)])
+def test_by_ridge_every_bound_is_that_of_the_formula_on_the_whole_past(
+    lam: float, delta: float, B: float | None, certified: bool
+) -> None:
+    k, model = SelfNormalized(delta, B), Ridge(lam)
+    spec = (
+        Certified(EpsilonGreedy(epsilon=0.5, model=model), k=k, lam=lam)
+        if certified
+        else LORIL(k=k, lam=lam, model=model)
+    )
+    past: list[tuple[Floats, int]] = []
+    length = math.sqrt(2) if B is None else B
+    game = rounds(WORLD, spec, seed=4)
+    for _ in range(80):
+        r = next(game)
+        g = np.array([row for row, _ in past]).reshape(-1, 2)
+        said = np.array([word == r.task.instruction for _, word in past], dtype=float)
+        sigma = lam * np.eye(2) + g.T @ g
+        f = np.linalg.solve(sigma, g.T @ said)
+        determinant = np.linalg.det(sigma) / lam**2
+        radius = 0.5 * math.sqrt(math.log(determinant) + 2 * math.log(4 / delta))
+        radius += math.sqrt(lam) * length
+        matrix = r.task.responses.matrix
+        widths = radius * np.sqrt((matrix * np.linalg.solve(sigma, matrix.T).T).sum(axis=1))
+        assert r.choice.estimate == pytest.approx(f @ r.choice.features, abs=1e-10)
+        assert r.choice.width == pytest.approx(widths[r.choice.response], rel=1e-9)
+        assert r.choice.highest == pytest.approx((matrix @ f + widths).max(), rel=1e-9)
+        assert isinstance(r.description, int)
+        past.append((r.choice.features, r.description))
+
+
+# --- The likelihood gap ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5])
+def test_repaired_counts_how_far_the_likelihood_is_from_its_maximum(smoothing: float) -> None:
+    spec = LORIL.as_repaired(0.05, model=Mixture(refresh=1, smoothing=smoothing))
+    agent: Any = spec.begin(WORLD.facts, np.random.default_rng(0))
+    game = rounds(WORLD, agent, seed=2)
+    gaps = []
+    for t in range(1, 61):
+        gap = agent.model.likelihood_gap()
+        responses = next(rounds(WORLD, Greedy(), seed=2)).task.responses
+        squared = agent.explorer.ellipsoid.squared_widths(responses, False).copy()
+        r = next(game)
+        radius = theory.softmax_radius(t, 1 / t, 4, 2, 0.05, gap)
+        width = radius * math.sqrt(squared[r.choice.response])
+        assert r.choice.width == pytest.approx(width, rel=1e-12)
+        gaps.append(gap)
+    assert max(gaps) > 0.01, "else it would not matter"
+    # It is a bound: no F has a likelihood that is higher by more.
+    reached, gap = agent.model.log_likelihood(), agent.model.likelihood_gap()
+    best: Any = Mixture().begin(WORLD.facts, np.random.default_rng(0))
+    entries = agent.model._entries
+    for x, g, n in zip(entries.rows, entries.features, entries.counts, strict=True):
+        for _ in range(int(n)):
+            best.learn(g.copy(), int(x))
+    best.fit(1e-6)
+    assert reached < best.log_likelihood() <= reached + gap
+    if smoothing:
+        assert agent.model.gap() != gap
+
+
+def test_a_finite_class_has_no_gap_and_the_radius_it_had() -> None:
+    agent: Any = LORIL.as_repaired(0.05, model=CLASS).begin(WORLD.facts, np.random.default_rng(0))
+    assert agent.model.likelihood_gap() == 0
+    settled = Repaired(0.05).settled(CLASS, WORLD.facts)
+    assert settled.log_class_size is not None
+    assert settled.B is not None
+    assert agent.explorer.k == theory.repaired_radius(1.0, settled.log_class_size, 0.05, settled.B)
