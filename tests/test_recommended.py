@@ -126,7 +126,7 @@ def test_the_papers_loril_plays_its_own_grid_wherever_it_is_the_rival() -> None:
     for ground in rivals:
         _, contest = ground.studies(1.0)
         grid: Any = contest.agents[PAPER]
-        assert {(one.k, one.lam) for one in grid} == {(k, lam) for k in KS for lam in LAMBDAS}
+        assert {(one.k, one.lam) for one in grid} >= {(k, lam) for k in KS for lam in LAMBDAS}
         assert all(one.ties == "random" for one in grid)
         assert len(contest.agents[RECOMMENDED]) == 1, "its settings were chosen elsewhere"
 
@@ -134,6 +134,6 @@ def test_the_papers_loril_plays_its_own_grid_wherever_it_is_the_rival() -> None:
 def test_enough_seeds_are_reported() -> None:
     for ground in grounds():
         league, contest = ground.studies(1.0)
-        assert len(league.reported) >= 20
-        synthetic = isinstance(ground.world, Synthetic)
-        assert len(contest.reported) >= (100 if synthetic else 20)
+        fewest = 20 if isinstance(ground.world, Images) else 100  # a run with a GRU takes seconds
+        assert len(league.reported) >= fewest
+        assert len(contest.reported) >= fewest

@@ -12,7 +12,7 @@ from tellback.theory.lower import (
     lower_bound,
     lower_probability,
 )
-from tellback.theory.matches import Interval, running_mean
+from tellback.theory.matches import Interval, running_mean, running_share
 from tellback.theory.potential import clipped_potential_bound, printed_potential_bound
 from tellback.theory.radius import (
     appendix_radius,
@@ -57,6 +57,7 @@ __all__ = [
     "repaired_radius",
     "repaired_regret_bound",
     "running_mean",
+    "running_share",
     "softmax",
     "softmax_bound",
     "softmax_class",

@@ -9,6 +9,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, real
+from tellback.theory.shares import LEVEL, Share
 
 TUNINGS = 0.5 ** np.arange(1, 16)
 """The scales that a running mean is watched at: deviations large and early, small and late."""
@@ -57,3 +58,23 @@ def running_mean(observed: Array, level: float = 0.95) -> Interval:
         half = np.minimum(half, (psi * variation + math.log(2 * len(TUNINGS) / alpha)) / s)
     mean = sums / n
     return Interval(mean, np.maximum(mean - half / n, 0), np.minimum(mean + half / n, 1))
+
+
+def running_share(true: Array, level: float = LEVEL) -> Share:
+    """The share so far of which something is true, with an interval that may be watched.
+
+    The last interval of ``running_mean``: all that were shown after each observation hold
+    together with this level, where Clopper and Pearson's holds for one look at a number fixed
+    beforehand. It is longer.
+
+    Parameters
+    ----------
+    true : Array
+        Truth values, at least one, in the order in which they became known.
+    level : float
+        The probability with which all intervals hold together.
+    """
+    if not len(true):
+        raise SettingError("A share needs at least one observation.")
+    found = running_mean(np.asarray(true, dtype=np.float64), level)
+    return Share(float(found.mean[-1]), float(found.low[-1]), float(found.high[-1]), len(true))

@@ -40,17 +40,20 @@ class Columns(NamedTuple):
     widths: Array
     highest: Array
     matches: Array
+    described: Array
+    """The number of the event with the description."""
 
 
 def round_columns(connection: Connection, lesson: str) -> Columns:
     """What the agent stated in each round, and whether what was told is what was asked."""
+    names = ("estimate", "width", "highest", "matched", "described")
     query = (
-        select(rounds.c.estimate, rounds.c.width, rounds.c.highest, rounds.c.matched)
+        select(*(rounds.c[name] for name in names))
         .where(rounds.c.lesson == lesson)
         .order_by(rounds.c.number)
     )
     rows = [tuple(row) for row in connection.execute(query)]
-    table = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    table = np.array(rows, dtype=np.float64).reshape(-1, len(names))
     return Columns(*table.T)
 
 
@@ -81,13 +84,8 @@ def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
         )
     }
     agreed: dict[str, list[bool]] = {}
-    seconds = select(events.c.account, events.c.data).where(
-        events.c.lesson == lesson, events.c.kind == Kind.SECOND.value
-    )
-    for row in connection.execute(seconds):
-        data = json.loads(row.data)
-        if "agrees" in data:
-            agreed.setdefault(row.account, []).append(data["agrees"])
+    for who, agrees in _told(connection, lesson, Kind.SECOND, "agrees"):
+        agreed.setdefault(who, []).append(agrees)
     return sorted(
         (
             TeacherCount(
@@ -103,16 +101,22 @@ def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
     )
 
 
-def checks(connection: Connection, lesson: str) -> tuple[int, int]:
-    """How many blind checks there were, and in how many the right response was picked."""
-    query = select(events.c.data).where(
-        events.c.lesson == lesson, events.c.kind == Kind.CHECKED.value
+def checks(connection: Connection, lesson: str) -> list[bool]:
+    """Of each blind check, in order, whether the right response was picked."""
+    return [right for _, right in _told(connection, lesson, Kind.CHECKED, "right")]
+
+
+def agreement(connection: Connection, lesson: str) -> list[bool]:
+    """Of each second description, in order, whether it agreed with the first."""
+    return [agrees for _, agrees in _told(connection, lesson, Kind.SECOND, "agrees")]
+
+
+def _told(connection: Connection, lesson: str, kind: Kind, name: str) -> list[tuple[str, bool]]:
+    """What the events of a kind say under a name, where they do, and whose they are."""
+    query = (
+        select(events.c.account, events.c.data)
+        .where(events.c.lesson == lesson, events.c.kind == kind.value)
+        .order_by(events.c.seq)
     )
-    picked = [json.loads(data) for data in connection.execute(query).scalars()]
-    right = [data["right"] for data in picked if "right" in data]
-    return len(right), sum(right)
-
-
-def agreement(counts: list[TeacherCount]) -> tuple[int, int]:
-    """How many second descriptions there were, and how many agreed with the first."""
-    return sum(one.second for one in counts), sum(one.agreed for one in counts)
+    rows = [(row.account, json.loads(row.data)) for row in connection.execute(query)]
+    return [(who, data[name]) for who, data in rows if name in data]
