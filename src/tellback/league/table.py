@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tellback.lab.compare import mean_regret
+from tellback.lab.compare import Difference, mean_regret
 from tellback.lab.report import Section
 from tellback.lab.results import Results
 from tellback.league.fields import RECOMMENDED
@@ -53,19 +53,23 @@ def bars_section(grounds: Sequence[Ground], found: Found) -> Section:
     for ground in grounds:
         results = found[f"{ground.name}: the bar"]
         saved = results.difference(RECOMMENDED, ground.rival)
-        reached = saved.less >= ground.bar and saved.low > 0
         rows.append(
             (
                 ground.name,
                 results.tuned(RECOMMENDED).label(),
-                f"{ground.rival}: {results.tuned(ground.rival).label()}{_edges(results, ground)}",
+                f"{ground.rival}: {results.tuned(ground.rival).label()}{edges(results, ground)}",
                 f"{ground.bar:.0%}",
                 str(saved),
                 _seeds(results.study.reported),
-                "reached" if reached else "not reached",
+                "reached" if reached(saved, ground) else "not reached",
             )
         )
     return Section("The recommended agent", headers, rows)
+
+
+def reached(saved: Difference, ground: Ground) -> bool:
+    """Whether a bar is reached."""
+    return saved.less >= ground.bar and saved.low > 0
 
 
 def _cell(results: Results, name: str) -> str:
@@ -75,7 +79,7 @@ def _cell(results: Results, name: str) -> str:
     return f"{mean_regret(final)}, {np.median(final):.3g}"
 
 
-def _edges(results: Results, ground: Ground) -> str:
+def edges(results: Results, ground: Ground) -> str:
     """Which settings of the rival are the lowest or the highest that were tried."""
     tuned, grid = results.tuned(ground.rival), results.study.agents[ground.rival]
     tried = {
