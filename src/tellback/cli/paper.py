@@ -116,13 +116,11 @@ def _synthetic(
     from tellback.paper import synthetic as experiment
 
     folders = [_folder(results, name, scale) for name in ("synthetic", "adam")]
-    by_em = partial(_each, claimed=experiment.CLAIMED)
-    plans = (experiment.plan(scale), by_em), (optimiser.plan(scale, full), optimiser.claims)
-    return [
-        claim
-        for (plan, judge), folder in zip(plans, folders, strict=True)
-        for claim in _reported(plan, judge, results, folder, on, workers)[0]
-    ]
+    by_em, by_adam = experiment.plan(scale), optimiser.plan(scale, full)
+    judge = partial(_each, claimed=experiment.CLAIMED)
+    claims, _ = _reported(by_em, judge, results, folders[0], on, workers)
+    more, _ = _reported(by_adam, optimiser.claims, results, folders[1], on, workers)
+    return [*claims, *more]
 
 
 def _images(results: Path, workers: int | None, on: str, scale: float, full: bool) -> list[Claim]:

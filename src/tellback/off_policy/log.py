@@ -223,7 +223,7 @@ class Log:
                     f"among the possible ones: {entry.task.responses!r}."
                 )
         columns = tuple(zip(*entries, strict=True)) or ((),) * len(Entry._fields)
-        return cls(*columns, kind)
+        return cls(*columns, kind=kind)
 
     def _check(self) -> None:
         names = [name for name in self.__annotations__ if name != "kind"]
