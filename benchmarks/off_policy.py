@@ -1,11 +1,15 @@
 """How often off-policy intervals hold the truth, and how long they are.
 
     python -m benchmarks.off_policy [logs]
+    python -m benchmarks.off_policy loggers [logs]
 
 Every log is played in a world of its own task stream; the truth is the target's mean reward on
 the log's own tasks, which the referee of a simulation can say exactly. Of each estimator: the
 share of 95% intervals that held it, their mean length, and the mean error in standard errors of
 the mean of the logs (about -2 to 2 where there is no bias; logs that were refused are not in it).
+
+The second form tells which agents write logs that others can be judged by: how many of their logs
+are refused, and how long intervals are by those that are not.
 """
 
 from __future__ import annotations
@@ -14,11 +18,20 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from tellback import Simulation, Task, play, rounds
-from tellback.agents import AgentSpec, EpsilonGreedy, Greedy, Uniform
+from tellback.agents import (
+    AgentSpec,
+    EnsembleSampling,
+    EpsilonGreedy,
+    Greedy,
+    InverseGap,
+    Thompson,
+    Uniform,
+)
 from tellback.arrays import Array
 from tellback.models import Mixture
 from tellback.off_policy import (
@@ -45,6 +58,18 @@ WORLDS = {
     "100 instructions": Synthetic(instructions=100, responses=10, rank=5, seed=0),
 }
 LOGGERS: dict[str, AgentSpec] = {"epsilon 0.3": EpsilonGreedy(epsilon=0.3), "uniform": Uniform()}
+
+
+CANDIDATES: tuple[AgentSpec, ...] = (
+    Uniform(),
+    EpsilonGreedy(epsilon=0.3),
+    EpsilonGreedy(epsilon=0.1),
+    InverseGap(),
+    EnsembleSampling(),
+    Thompson(),
+)
+LONG = 1000
+"""Rounds of the logs of candidates."""
 
 
 def true_mean(simulation: Simulation, log: Log, policy: Policy) -> float:
@@ -87,13 +112,7 @@ class Remembered:
 def report(world: Synthetic, logger: AgentSpec, number: int, logs: int) -> dict[str, list[str]]:
     """A row for every target: coverage, length and bias of each estimator, and refusals."""
     simulation = world.begin(np.random.default_rng(0))
-    taught = play(simulation, Greedy(), TAUGHT, seed=10**6).agent.model  # type: ignore[attr-defined]
-    targets: dict[str, Policy] = {
-        "uniform": Remembered(Uniformly()),
-        "greedy": Remembered(Greedily(taught)),
-        "epsilon 0.2": Remembered(Greedily(taught, epsilon=0.2)),
-        "last response": Remembered(Skewed()),
-    }
+    taught, targets = _targets(simulation)
     estimators: list[Callable[[Log, Policy], Estimate]] = [
         inverse_propensity,
         self_normalised,
@@ -121,6 +140,37 @@ def report(world: Synthetic, logger: AgentSpec, number: int, logs: int) -> dict[
     return rows
 
 
+def _targets(simulation: Simulation) -> tuple[Any, dict[str, Policy]]:
+    """A model that was taught elsewhere, and policies to be judged."""
+    taught = play(simulation, Greedy(), TAUGHT, seed=10**6).agent.model  # type: ignore[attr-defined]
+    targets: dict[str, Policy] = {
+        "uniform": Remembered(Uniformly()),
+        "greedy": Remembered(Greedily(taught)),
+        "epsilon 0.2": Remembered(Greedily(taught, epsilon=0.2)),
+        "last response": Remembered(Skewed()),
+    }
+    return taught, targets
+
+
+def logger_row(world: Synthetic, logger: AgentSpec, logs: int) -> list[str]:
+    """What a logger earns itself, and of each target: logs refused, mean length of intervals."""
+    simulation = world.begin(np.random.default_rng(0))
+    _, targets = _targets(simulation)
+    written = [Log.played(world, logger, LONG, seed=seed) for seed in range(logs)]
+    cells = [f"{np.mean([log.matches.mean() for log in written]):.3f}"]
+    for target in targets.values():
+        lengths = []
+        for log in written:
+            try:
+                found = inverse_propensity(log, target)
+            except OverlapError:
+                continue
+            lengths.append(found.high - found.low)
+        mean = f"{np.mean(lengths):.3f}" if lengths else "-"
+        cells.append(f"{logs - len(lengths)} of {logs}, {mean}")
+    return cells
+
+
 def _cell(pairs: list[tuple[float, Estimate]]) -> str:
     held = np.mean([e.low <= truth <= e.high for truth, e in pairs])
     length = np.mean([e.high - e.low for _, e in pairs])
@@ -129,7 +179,18 @@ def _cell(pairs: list[tuple[float, Estimate]]) -> str:
     return f"{held:.3f} {length:.3f} {bias:+.1f}"
 
 
+def loggers(logs: int) -> None:
+    """Print which agents write logs that others can be judged by."""
+    print(f"{logs} logs of {LONG} rounds: mean reward; of each target, logs refused, mean length")
+    for place, world in WORLDS.items():
+        for logger in CANDIDATES:
+            print(f"{place:<18}{logger.label():<52}", *logger_row(world, logger, logs), sep=" | ")
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["loggers"]:
+        loggers(int(sys.argv[2]) if len(sys.argv) > 2 else 40)
+        sys.exit()
     logs = int(sys.argv[1]) if len(sys.argv) > 1 else LOGS
     names = ["inverse propensity", "self-normalised", "doubly robust", "learning along"]
     print(f"{logs} logs a row: coverage of 95% intervals, mean length, bias in standard errors")

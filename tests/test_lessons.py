@@ -20,6 +20,7 @@ from tellback.classroom.learning.duties import Duties
 from tellback.classroom.learning.exam import Exam
 from tellback.classroom.learning.fold import SNAPSHOT_EVERY, Fold, same_state
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.progress import match_rate
 from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, opened
@@ -27,6 +28,7 @@ from tellback.classroom.store.describing import describe, withdraw
 from tellback.classroom.store.leases import hold_lease
 from tellback.classroom.store.lessons import Lesson, create_lesson
 from tellback.classroom.store.log import LessonLog, read_events, writing
+from tellback.classroom.store.reports import Columns
 from tellback.classroom.store.tables import checkpoints, leases, metadata, progress
 from tellback.classroom.web.classroom import Classroom
 from tellback.errors import FieldError, SettingError, TellbackError
@@ -34,6 +36,8 @@ from tellback.matching import Same
 from tellback.models import Keywords, Mixture, Ridge
 from tellback.responses import Listed
 from tellback.roles import State
+from tellback.theory import running_mean, running_share
+from tellback.theory.shares import Share, share_of_counts
 from tellback.worlds import Paraphrases, Synthetic
 from tellback.worlds.paraphrases import ParaphrasesTeacher
 
@@ -400,6 +404,32 @@ def test_an_agent_that_was_let_go_is_folded_again(database_url: str) -> None:
     assert after is not before
     assert same_state(after.fold.state(), before.fold.state())
     room.close()
+
+
+def test_the_share_of_matches_has_an_interval_that_may_be_watched() -> None:
+    """Of rounds in the order in which they were described, not in that in which they were asked."""
+    nothing = np.full(5, np.nan)
+    matched = np.array([1.0, np.nan, 0.0, 1.0, 1.0])
+    described = np.array([9.0, np.nan, 4.0, 6.0, 11.0])
+    found = match_rate(Columns(nothing, nothing, nothing, matched, described))
+    mean, low, high = running_mean(np.array([0.0, 1.0, 1.0, 1.0]))
+    assert found == Share(mean[-1], low[-1], high[-1], 4)
+    assert match_rate(Columns(*([nothing] * 5))) is None
+
+
+def test_a_share_that_is_shown_after_every_event_rarely_ever_excludes_the_truth() -> None:
+    """Clopper and Pearson's interval, looked at as often, does in far more than 5% of lessons."""
+    rng = np.random.default_rng(3)
+    lessons = rng.random((200, 150)) < 0.5
+    excluded = {"running": 0, "fixed": 0}
+    for matches in lessons:
+        counts = np.cumsum(matches)
+        fixed = [share_of_counts(int(counts[n]), n + 1) for n in range(0, 150, 5)]
+        shown = [running_share(matches[: n + 1]) for n in range(0, 150, 5)]
+        for name, shares in (("running", shown), ("fixed", fixed)):
+            excluded[name] += any(not one.low <= 0.5 <= one.high for one in shares)
+    assert excluded["running"] <= 10
+    assert excluded["fixed"] > 20
 
 
 def test_progress_says_of_bounds_that_were_chosen_that_they_prove_nothing() -> None:

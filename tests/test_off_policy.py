@@ -273,7 +273,12 @@ def test_a_damaged_file_is_refused_by_line_and_field(
     [
         ("", "is empty"),
         ("{}", "this is no log"),
-        ('{"format": "tellback log", "version": 2}', "version must be 1, not 2"),
+        ('{"format": "tellback log", "version": 3}', "version must be 1 or 2, not 3"),
+        ('{"format": "tellback log", "version": 2}', "Line 1 of log.jsonl: propensities must be"),
+        (
+            '{"format": "tellback log", "version": 2, "propensities": "sure"}',
+            "or else 'unknown', not 'sure'.",
+        ),
         ('{"format": "tellback log", "version": 1}\n{"context"', "Line 2 of log.jsonl is not JSON"),
         ('{"format": "tellback log", "version": 1}\n[]', "Line 2 of log.jsonl must be an object"),
         ('{"format": "tellback log", "version": 1}\n{"context": 1}', "has no instruction"),
@@ -703,5 +708,44 @@ def test_a_log_of_estimated_propensities_is_not_refused_as_certain() -> None:
     assert any(one.choice.propensity == 1 for one in played)
     with pytest.raises(OverlapError, match="certain"):
         demand_overlap(Log.of(played), Uniformly())
-    found = overlap(Log.of(played, exact=False), Uniformly())
+    found = overlap(Log.of(played, propensities="exact given 20 draws"), Uniformly())
     assert found.lost == 0
+
+
+@pytest.mark.parametrize(
+    ("agent", "kind"),
+    [
+        (EpsilonGreedy(epsilon=0.3), "exact"),
+        (Thompson(draws=20), "exact given 20 draws"),
+        (Thompson(draws=1), "none are stated"),
+    ],
+    ids=repr,
+)
+def test_a_log_knows_how_its_propensities_are_known(
+    agent: AgentSpec, kind: str, tmp_path: Path
+) -> None:
+    """As the agent says: nobody has to remember it, and a file keeps it."""
+    world = Synthetic(instructions=4, responses=3, rank=2, seed=5)
+    log = Log.played(world, agent, rounds=40, seed=1)
+    same = Log.of(islice(rounds(world, agent, seed=1), 40))
+    np.testing.assert_array_equal(log.responses, same.responses)
+    np.testing.assert_array_equal(log.propensities, same.propensities)
+    assert (log.kind, same.kind) == (kind, "unknown")
+    assert kind in repr(log)
+    log.save(tmp_path / "log.jsonl")
+    assert Log.load(tmp_path / "log.jsonl").kind == log[:10].kind == log.usable.kind == kind
+
+
+def test_a_file_from_before_does_not_say_how_its_propensities_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    Log.of(played(Uniform(), 3), propensities="exact").save(path)
+    first, *others = path.read_text().splitlines()
+    assert json.loads(first)["propensities"] == "exact"
+    path.write_text("\n".join(['{"format": "tellback log", "version": 1}', *others]))
+    assert Log.load(path).kind == "unknown"
+    assert len(Log.load(path)) == 3
+
+
+def test_a_kind_of_propensities_that_no_agent_states_is_refused() -> None:
+    with pytest.raises(SettingError, match=r"agent\.propensities says"):
+        Log.of(played(Uniform(), 3), propensities="estimated")

@@ -40,7 +40,9 @@ class Thompson(ModelAgentSpec):
     share s of the m draws, of which one is followed at random: exact given the draws. The
     mean of 1[y is chosen] / s then is 1 - (1 - p)^m, p being the true probability of y. So
     inverse propensity weighting never counts a response for too much on average, and is
-    without bias for all but those with p below about 1/m, which it counts for too little.
+    without bias for all but those with p below about 1/m, which it counts for too little. Once
+    the posterior is sure, that is all but one, and most logs are refused: to judge other
+    agents by a log, log with ``EpsilonGreedy(0.3)``.
     """
 
     scale: float = 1.0

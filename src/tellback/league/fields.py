@@ -26,6 +26,11 @@ Field = dict[str, tuple[AgentSpec, ...]]
 PAPER = "the paper's LORIL"
 RECOMMENDED = "recommended"
 RANDOM = {"random": (Uniform(),)}
+
+WIDER_KS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
+WIDER_LAMBDAS = (0.01, 0.05, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""The paper's grid and more: in most worlds the best of the paper's lies on its edge, and a rival
+that is held back by its grid is no rival."""
 SMOOTHED = Mixture(smoothing=SMOOTHING)
 
 
@@ -33,7 +38,9 @@ def in_tables() -> Field:
     """Where instructions are a table and g is known."""
     others = agents("random", Mixture())
     return {
-        PAPER: lorils("random", Mixture()),
+        PAPER: tuple(
+            LORIL(k=k, lam=lam, model=Mixture()) for k in WIDER_KS for lam in WIDER_LAMBDAS
+        ),
         **{name: others[name] for name in ("greedy", "epsilon-greedy", "random")},
         "LORIL, smoothed": tuple(
             LORIL(k=k, lam=lam, model=SMOOTHED) for k in KS[:2] for lam in LAMBDAS[::2]
@@ -56,7 +63,9 @@ def in_tables() -> Field:
 def without_g() -> Field:
     """Where only the number of a response is known."""
     return {
-        "one-hot LORIL": tuple(OneHotLORIL(k=k, lam=lam) for k in KS for lam in LAMBDAS),
+        "one-hot LORIL": tuple(
+            OneHotLORIL(k=k, lam=lam) for k in WIDER_KS for lam in WIDER_LAMBDAS
+        ),
         "low rank, greedy": (Greedy(model=LowRank()),),
         "low rank, d known": (LearnedLORIL(model=LowRank(rank=5)),),
         **RANDOM,
@@ -66,7 +75,11 @@ def without_g() -> Field:
 def on_raw_features() -> Field:
     """Where features are real numbers, of which g is an unknown function."""
     return {
-        "LORIL, ridge": tuple(LORIL(k=k, lam=1.0, model=Ridge(lam=1.0)) for k in (0.01, 0.1, 1.0)),
+        "LORIL, ridge": tuple(
+            LORIL(k=k, lam=lam, model=Ridge(lam=lam))
+            for k in WIDER_KS[:-1]
+            for lam in (0.1, 1.0, 10.0)
+        ),
         "greedy, ridge": (Greedy(model=Ridge()),),
         "greedy, network": (Greedy(model=Network()),),
         **RANDOM,

@@ -23,11 +23,8 @@ from tellback.worlds import Images, Observed, Paraphrases, Synthetic, Withheld
 
 TITLE = "The league: mean regret, 95% intervals, settings tuned on other seeds"
 FEWEST = 5
-
-TUNING_RUNS = 36
-"""For every agent of the league that has settings to choose from, however many these are, where
-runs are fast. Else, and where the recommended agent is held against its rival, every setting
-plays every tuning seed."""
+SLOW = 20
+"""How many seeds are played where a run takes several seconds."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +59,8 @@ class Ground:
     agents: Field
     rival: str
     bar: float
-    reported: int = 20
-    contest: int = 20
+    reported: int = 100
+    contest: int = 100
     first: int = 0
     tuning: tuple[int, ...] = TUNING
 
@@ -71,15 +68,12 @@ class Ground:
         """The league's study, and that of the two alone, on more seeds."""
         best = {RECOMMENDED: (recommended(self.world),)}
         two = {self.rival: self.agents[self.rival]}
-        budget = TUNING_RUNS if len(self.tuning) >= TUNING_RUNS // 2 and scale == 1 else None
         return (
-            self._study(self.name, best | self.agents, self.reported, scale, budget),
-            self._study(f"{self.name}: the bar", best | two, self.contest, scale, None),
+            self._study(self.name, best | self.agents, self.reported, scale),
+            self._study(f"{self.name}: the bar", best | two, self.contest, scale),
         )
 
-    def _study(
-        self, name: str, agents: Field, seeds: int, scale: float, tuning_runs: int | None
-    ) -> Study:
+    def _study(self, name: str, agents: Field, seeds: int, scale: float) -> Study:
         return Study(
             name=name,
             world=self.world,
@@ -88,7 +82,6 @@ class Ground:
             tuning=self.tuning[: max(2, round(len(self.tuning) * scale))],
             reported=tuple(range(self.first, self.first + max(FEWEST, round(seeds * scale)))),
             everywhere=False,
-            tuning_runs=tuning_runs,
         )
 
 
@@ -99,8 +92,9 @@ def grounds() -> tuple[Ground, ...]:
     raw = Observed(
         Synthetic(instructions=20, responses=20, rank=5, temperature=0.5, contexts="fresh"), dim=8
     )
+    slow = SLOW, SLOW, 0, FEW
     return (
-        Ground("printed", PRINTED, 10_000, in_tables(), PAPER, 0.04, contest=100),
+        Ground("printed", PRINTED, 10_000, in_tables(), PAPER, 0.04),
         Ground("transposed", TRANSPOSED, 2_000, in_tables(), PAPER, 0.10, contest=300),
         Ground("fresh contexts", fresh, 2_000, in_tables(), PAPER, 0.10, contest=300),
         Ground("g withheld", withheld, 10_000, without_g(), "one-hot LORIL", 0.25, tuning=FEW),
@@ -114,8 +108,10 @@ def grounds() -> tuple[Ground, ...]:
             first=100,  # on those from 0 on, the network was chosen
             tuning=FEW,
         ),
-        Ground("images, canon", Images(), 1_000, in_words(), PAPER, 0.60, tuning=FEW),
-        Ground("images, jitter", Images("jitter"), 1_000, in_words(), PAPER, 0.40, tuning=FEW),
+        *(
+            Ground(f"images, {variant}", Images(variant), 1_000, in_words(), PAPER, bar, *slow)
+            for variant, bar in (("canon", 0.60), ("jitter", 0.40))
+        ),
         Ground(
             "free wordings",
             Paraphrases(),

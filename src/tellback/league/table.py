@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from tellback.lab.compare import Difference
 from tellback.lab.report import Section
 from tellback.lab.results import Results
 from tellback.league.fields import RECOMMENDED
@@ -14,11 +17,13 @@ Found = Mapping[str, Results]
 
 
 def league_section(grounds: Sequence[Ground], found: Found) -> Section:
-    """Mean regret of every agent in every world."""
+    """Mean and median regret of every agent in every world."""
     names = list(dict.fromkeys(name for g in grounds for name in found[g.name].study.agents))
     rows = [(name, *(_cell(found[g.name], name) for g in grounds)) for name in names]
     titles = [f"{g.name}, T = {found[g.name].study.rounds:,}" for g in grounds]
-    return Section("Every agent in every world: mean regret", ("agent", *titles), rows)
+    return Section(
+        "Every agent in every world: mean regret [95%], median", ("agent", *titles), rows
+    )
 
 
 def settings_section(grounds: Sequence[Ground], found: Found) -> Section:
@@ -48,25 +53,44 @@ def bars_section(grounds: Sequence[Ground], found: Found) -> Section:
     for ground in grounds:
         results = found[f"{ground.name}: the bar"]
         saved = results.difference(RECOMMENDED, ground.rival)
-        reached = saved.less >= ground.bar and saved.verdict == "less"
         rows.append(
             (
                 ground.name,
                 results.tuned(RECOMMENDED).label(),
-                f"{ground.rival}: {results.tuned(ground.rival).label()}",
+                f"{ground.rival}: {results.tuned(ground.rival).label()}{edges(results, ground)}",
                 f"{ground.bar:.0%}",
                 str(saved),
                 _seeds(results.study.reported),
-                "reached" if reached else "not reached",
+                "reached" if reached(saved, ground) else "not reached",
             )
         )
     return Section("The recommended agent", headers, rows)
 
 
+def reached(saved: Difference, ground: Ground) -> bool:
+    """Whether a bar is reached."""
+    return saved.less >= ground.bar and saved.verdict == "less"
+
+
 def _cell(results: Results, name: str) -> str:
     if name not in results.study.agents:
         return ""
-    return results.stated(name)
+    final = results.final(results.tuned(name))
+    return f"{results.stated(name)}, {np.median(final):.3g}"
+
+
+def edges(results: Results, ground: Ground) -> str:
+    """Which settings of the rival are the lowest or the highest that were tried."""
+    tuned, grid = results.tuned(ground.rival), results.study.agents[ground.rival]
+    tried = {
+        name: [getattr(one, name) for one in grid] for name in results.study.varied(ground.rival)
+    }
+    edges = [
+        name
+        for name, values in tried.items()
+        if isinstance(values[0], float) and getattr(tuned, name) in (min(values), max(values))
+    ]
+    return f" (on the edge of its grid: {', '.join(edges)})" if edges else ""
 
 
 def _seeds(seeds: Sequence[int]) -> str:

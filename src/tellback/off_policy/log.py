@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 from tellback.arrays import AnyArray, Array, Indices
 from tellback.errors import SettingError
 from tellback.matching import Same
+from tellback.off_policy.kinds import UNKNOWN, checked_kind
 from tellback.off_policy.log_file import Entry, read_entries, write_entries
+from tellback.protocol import rounds as played_rounds
 from tellback.responses import Listed
-from tellback.roles import Instruction, Round, Task
+from tellback.roles import AgentSpec, Instruction, Round, Task, WorldSpec
+from tellback.streams import Streams
 
 Matching = Callable[[Instruction, Instruction], bool]
 """Whether what was told (second) is what was asked for (first)."""
 
 SAME = Same()
-
-NEARLY = float(np.nextafter(1.0, 0.0))
-"""Stands for a propensity of 1 that is an estimate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +47,19 @@ class Log:
     teacher_saw_request : array of bool
         Rounds whose teacher had seen what was asked for. What such a teacher says is no
         sample of the reward, so no estimate uses these rounds.
+    kind : str
+        How the propensities are known, as ``agent.propensities`` says it: 'exact', or given
+        what; 'unknown' if nobody said. Where they are shares of some draws, as Thompson's, a
+        propensity of 1 does not say that nothing else could have happened.
 
     Examples
     --------
-    >>> from itertools import islice
-    >>> from tellback import rounds
     >>> from tellback.agents import EpsilonGreedy
     >>> from tellback.worlds import Synthetic
     >>> world = Synthetic(instructions=5, responses=3, rank=2, seed=0)
-    >>> log = Log.of(islice(rounds(world, EpsilonGreedy(epsilon=0.3)), 500))
+    >>> log = Log.played(world, EpsilonGreedy(epsilon=0.3), rounds=500)
     >>> log
-    Log(500 rounds, 500 of them usable)
+    Log(500 rounds, 500 of them usable, propensities: exact)
     """
 
     tasks: tuple[Task, ...]
@@ -66,9 +68,11 @@ class Log:
     descriptions: tuple[Instruction | None, ...]
     matches: Array
     teacher_saw_request: NDArray[np.bool_]
+    kind: str = UNKNOWN
 
     def __post_init__(self) -> None:
         settle = object.__setattr__
+        settle(self, "kind", checked_kind(self.kind))
         settle(self, "tasks", tuple(self.tasks))
         settle(self, "descriptions", tuple(self.descriptions))
         for name, kind in _COLUMNS.items():
@@ -84,7 +88,7 @@ class Log:
         *,
         match: Matching = SAME,
         teacher_saw_request: bool | Iterable[bool] = False,
-        exact: bool = True,
+        propensities: str = UNKNOWN,
     ) -> Log:
         """The log of rounds that were played.
 
@@ -97,10 +101,9 @@ class Log:
             probability of a match. Sentences are hardly ever equal: give a match for them.
         teacher_saw_request : bool or iterable of bool
             Whether the teacher had seen the request, one for all rounds or one for each.
-        exact : bool
-            Whether the agent's propensities are probabilities. Those of ``Thompson`` are shares
-            of some draws (``agent.propensities`` says so): with False, a propensity of 1 is
-            taken for a little less, because something else could have happened.
+        propensities : str
+            How the agent's propensities are known: give ``agent.propensities``. ``played`` asks
+            the agent by itself.
         """
         all_alike = isinstance(teacher_saw_request, bool | np.bool_)
         seen = repeat(bool(teacher_saw_request)) if all_alike else teacher_saw_request
@@ -108,19 +111,50 @@ class Log:
             Entry(
                 task=played.task,
                 response=played.choice.response,
-                propensity=_propensity(played.choice.propensity, 1.0 if exact else NEARLY),
+                propensity=_propensity(played.choice.propensity),
                 description=played.description,
                 match=_match(match, played.task.instruction, played.description),
                 seen=bool(saw),
             )
             for played, saw in zip(rounds, seen, strict=not all_alike)  # type: ignore[arg-type]
         ]
-        return cls._from(entries)
+        return cls._from(entries, propensities)
+
+    @classmethod
+    def played(
+        cls,
+        world: WorldSpec,
+        agent: AgentSpec,
+        rounds: int,
+        *,
+        seed: int = 0,
+        match: Matching = SAME,
+    ) -> Log:
+        """Play in a simulation, and log it with what the agent says of its propensities.
+
+        Parameters
+        ----------
+        world, agent : WorldSpec, AgentSpec
+            Who plays, and where.
+        rounds : int
+            How many rounds.
+        seed : int
+            Of all random streams; the rounds are those of ``tellback.rounds`` with this seed.
+        match : callable
+            As in ``of``.
+        """
+        streams = Streams(seed)
+        simulation = world.begin(streams.birth("world"))
+        live = agent.begin(simulation.world.facts, streams.birth("agent"))
+        kind = getattr(live, "propensities", UNKNOWN)
+        first = islice(played_rounds(simulation, live, seed=seed), rounds)
+        return cls.of(first, match=match, propensities=kind)
 
     @classmethod
     def load(cls, path: str | Path) -> Log:
         """A log that ``save`` wrote; an error names the line and the field that is wrong."""
-        return cls._from(list(read_entries(Path(path))))
+        kind, entries = read_entries(Path(path))
+        return cls._from(list(entries), kind)
 
     def save(self, path: str | Path) -> None:
         """Write the log as lines of JSON: the file is whole or absent.
@@ -128,7 +162,7 @@ class Log:
         Of contexts, only those are kept that are numbers, words or None; others come back
         as None. Features and instructions, all that models look at, are kept exactly.
         """
-        write_entries(Path(path), self._entries())
+        write_entries(Path(path), self._entries(), self.kind)
 
     def __len__(self) -> int:
         return len(self.tasks)
@@ -145,10 +179,12 @@ class Log:
             tuple(self.descriptions[i] for i in which),
             self.matches[which],
             self.teacher_saw_request[which],
+            self.kind,
         )
 
     def __repr__(self) -> str:
-        return f"Log({len(self)} rounds, {self._is_usable.sum()} of them usable)"
+        usable = self._is_usable.sum()
+        return f"Log({len(self)} rounds, {usable} of them usable, propensities: {self.kind})"
 
     @property
     def usable(self) -> Log:
@@ -179,7 +215,7 @@ class Log:
         )
 
     @classmethod
-    def _from(cls, entries: list[Entry]) -> Log:
+    def _from(cls, entries: list[Entry], kind: str) -> Log:
         for t, entry in enumerate(entries, start=1):
             if entry.response not in entry.task.responses:
                 raise SettingError(
@@ -187,10 +223,11 @@ class Log:
                     f"among the possible ones: {entry.task.responses!r}."
                 )
         columns = tuple(zip(*entries, strict=True)) or ((),) * len(Entry._fields)
-        return cls(*columns)
+        return cls(*columns, kind=kind)
 
     def _check(self) -> None:
-        columns: dict[str, Any] = {name: getattr(self, name) for name in self.__annotations__}
+        names = [name for name in self.__annotations__ if name != "kind"]
+        columns: dict[str, Any] = {name: getattr(self, name) for name in names}
         for name, column in columns.items():
             if len(column) != len(self):
                 raise SettingError(f"{name} has {len(column)} entries, and tasks has {len(self)}.")
@@ -226,8 +263,8 @@ _COLUMNS = {
 }
 
 
-def _propensity(stated: float | None, most: float) -> float:
-    return float("nan") if stated is None else min(float(stated), most)
+def _propensity(stated: float | None) -> float:
+    return float("nan") if stated is None else float(stated)
 
 
 def _match(match: Matching, asked: Instruction, told: Instruction | None) -> float:

@@ -1,7 +1,8 @@
 """A log as a file: lines of JSON, which any machine and any person can read.
 
-The first line says what the file is. A line with ``features`` is a set of responses, numbered
-from 0 in their order; every other line is a round, which names its set by number.
+The first line says what the file is, and how its propensities are known. A line with
+``features`` is a set of responses, numbered from 0 in their order; every other line is a round,
+which names its set by number.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from tellback.errors import SettingError, real, whole
 from tellback.files import written_whole
+from tellback.off_policy.kinds import UNKNOWN, checked_kind
 from tellback.responses import Listed
 from tellback.roles import Instruction, Task
 
-HEADER = {"format": "tellback log", "version": 1}
+HEADER = {"format": "tellback log", "version": 2}
+FIRST_VERSION = 1
+"""Whose files did not say how their propensities are known."""
 
 PLAIN = (bool, int, float, str)
 """What a context may be to be kept."""
@@ -45,34 +51,50 @@ class Entry(NamedTuple):
     seen: bool
 
 
-def write_entries(path: Path, entries: Iterable[Entry]) -> None:
+def header(kind: str) -> dict[str, Any]:
+    """The first line of a file whose propensities are known so."""
+    return {**HEADER, "propensities": checked_kind(kind)}
+
+
+def write_entries(path: Path, entries: Iterable[Entry], kind: str) -> None:
     """Write a log, whole or not at all."""
     with written_whole(path) as temporary, temporary.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in _lines(entries))
+        lines = chain([header(kind)], _lines(entries))
+        file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
-def read_entries(path: Path) -> Iterator[Entry]:
-    """The rounds of a file; an error names the line and the field that is wrong."""
-    listed: list[Listed] = []
+def read_entries(path: Path) -> tuple[str, Iterator[Entry]]:
+    """How propensities are known, and the rounds; an error names the line and what is wrong."""
+    with _text(path) as file:
+        first = file.readline()
+    if not first:
+        raise SettingError(f"{path.name} is empty; a log has at least its first line.")
+    where = f"Line 1 of {path.name}"
+    return _kind(_parsed(first, where), where), _entries(path)
+
+
+@contextmanager
+def _text(path: Path) -> Iterator[TextIO]:
     try:
         with path.open(encoding="utf-8") as file:
-            for number, text in enumerate(file, start=1):
-                where = f"Line {number} of {path.name}"
-                line = _parsed(text, where)
-                if number == 1:
-                    _demand_header(line, where)
-                elif "features" in line:
-                    listed.append(_listed(line["features"], where))
-                else:
-                    yield _entry(line, listed, where)
-            if not file.tell():
-                raise SettingError(f"{path.name} is empty; a log has at least its first line.")
+            yield file
     except UnicodeDecodeError as error:
         raise SettingError(f"{path.name} is not a log: {error}.") from error
 
 
+def _entries(path: Path) -> Iterator[Entry]:
+    listed: list[Listed] = []
+    with _text(path) as file:
+        for number, text in enumerate(islice(file, 1, None), start=2):
+            where = f"Line {number} of {path.name}"
+            line = _parsed(text, where)
+            if "features" in line:
+                listed.append(_listed(line["features"], where))
+            else:
+                yield _entry(line, listed, where)
+
+
 def _lines(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
-    yield HEADER
     numbers: dict[int, int] = {}
     for task, response, propensity, description, match, seen in entries:
         responses = task.responses
@@ -116,13 +138,21 @@ def _parsed(text: str, where: str) -> dict[str, Any]:
     return line
 
 
-def _demand_header(line: dict[str, Any], where: str) -> None:
+def _kind(line: dict[str, Any], where: str) -> str:
+    """How the propensities are known, by the first line."""
     if line.get("format") != HEADER["format"]:
         raise SettingError(f"{where} must say {json.dumps(HEADER)}: this is no log.")
+    if line.get("version") == FIRST_VERSION:
+        return UNKNOWN
     if line.get("version") != HEADER["version"]:
         raise SettingError(
-            f"{where}: version must be {HEADER['version']}, not {line.get('version')!r}."
+            f"{where}: version must be {FIRST_VERSION} or {HEADER['version']}, "
+            f"not {line.get('version')!r}."
         )
+    try:
+        return checked_kind(line.get("propensities"))
+    except SettingError as error:
+        raise SettingError(f"{where}: {error}") from error
 
 
 def _listed(features: Any, where: str) -> Listed:

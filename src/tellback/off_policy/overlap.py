@@ -13,9 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, TellbackError
+from tellback.off_policy.kinds import are_shares
 from tellback.off_policy.log import Log
 from tellback.off_policy.policies import Policy
 
@@ -123,7 +125,7 @@ def judged(usable: Log, chosen: Array) -> Overlap:
         raise OverlapError(
             f"In {unknown} of {n} rounds the agent stated no propensity, so nothing can be said "
             "of any other policy: log with an agent that states how probable its choice was "
-            "(Choice.propensity), such as Uniform() or EpsilonGreedy(epsilon=0.1)."
+            "(Choice.propensity), such as Uniform() or EpsilonGreedy(epsilon=0.3)."
         )
     weights = chosen / usable.propensities
     return Overlap(
@@ -132,8 +134,14 @@ def judged(usable: Log, chosen: Array) -> Overlap:
         largest_weight=float(weights.max()),
         mean_weight=float(weights.mean()),
         error=float(weights.std(ddof=1) / np.sqrt(n)),
-        lost=float(np.mean((usable.propensities == 1) * (1 - chosen))),
+        lost=float(np.mean(certain(usable) * (1 - chosen))),
     )
+
+
+def certain(log: Log) -> NDArray[np.bool_]:
+    """In which rounds nothing else could have been chosen."""
+    certainly: NDArray[np.bool_] = (log.propensities == 1) & (not are_shares(log.kind))
+    return certainly
 
 
 def refuse(found: Overlap, policy: Policy) -> None:
@@ -144,7 +152,7 @@ def refuse(found: Overlap, policy: Policy) -> None:
             "rounds where the log's response was certain (propensity 1), and of that the log "
             "says nothing. Explorers that leave nothing to chance (LORIL; Greedy, but for ties) "
             "log nothing that another agent could be judged by: log with Uniform() or "
-            "EpsilonGreedy(epsilon=0.1), or leave those rounds out: log[log.propensities < 1]."
+            "EpsilonGreedy(epsilon=0.3), or leave those rounds out: log[log.propensities < 1]."
         )
     if abs(found.mean_weight - 1) > DEVIATIONS * found.error + ROUNDING:
         raise OverlapError(

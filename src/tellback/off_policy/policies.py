@@ -8,6 +8,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, real, whole
+from tellback.off_policy.kinds import EXACTLY
 from tellback.responses import Listed
 from tellback.roles import Agent, AgentSpec, Choice, Instruction, Task, demand
 
@@ -28,10 +29,6 @@ class Policy(Protocol):
     def probabilities(self, task: Task) -> Array:
         """The probability of every listed response, summing to 1."""
         ...
-
-
-EXACTLY = ("exact", "exact given the members")
-"""What an agent may say of its propensities, if it says anything, for them to be probabilities."""
 
 
 class Estimates(Protocol):

@@ -12,7 +12,7 @@ from tellback.theory.lower import (
     lower_bound,
     lower_probability,
 )
-from tellback.theory.matches import Interval, running_mean
+from tellback.theory.matches import Interval, running_mean, running_share
 from tellback.theory.potential import (
     clipped_potential_bound,
     most_log_det,
@@ -64,6 +64,7 @@ __all__ = [
     "repaired_radius",
     "repaired_regret_bound",
     "running_mean",
+    "running_share",
     "self_normalized_radius",
     "self_normalized_regret_bound",
     "softmax",

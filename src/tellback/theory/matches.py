@@ -9,6 +9,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, real
+from tellback.theory.shares import LEVEL, Share
 
 TUNINGS = 0.5 ** np.arange(1, 16)
 """The scales that a running mean is watched at: deviations large and early, small and late."""
@@ -83,3 +84,23 @@ def match_evidence(matches: Array, low: Array, high: Array) -> float:
         s * total - float(np.log1p((high if s > 0 else low) * math.expm1(s)).sum()) for s in BETS
     ]
     return float(np.logaddexp.reduce(logs)) - math.log(len(BETS))
+
+
+def running_share(true: Array, level: float = LEVEL) -> Share:
+    """The share so far of which something is true, with an interval that may be watched.
+
+    The last interval of ``running_mean``: all that were shown after each observation hold
+    together with this level, where Clopper and Pearson's holds for one look at a number fixed
+    beforehand. It is longer.
+
+    Parameters
+    ----------
+    true : Array
+        Truth values, at least one, in the order in which they became known.
+    level : float
+        The probability with which all intervals hold together.
+    """
+    if not len(true):
+        raise SettingError("A share needs at least one observation.")
+    found = running_mean(np.asarray(true, dtype=np.float64), level)
+    return Share(float(found.mean[-1]), float(found.low[-1]), float(found.high[-1]), len(true))

@@ -14,7 +14,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Share:
-    """The share of n trials of which something is true, with Clopper and Pearson's interval."""
+    """The share of n trials of which something is true, with an interval."""
 
     share: float
     low: float

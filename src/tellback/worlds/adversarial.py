@@ -97,7 +97,7 @@ class Adversary:
 
     def _note(self, task: Task, cost: float) -> None:
         """Remember what a task cost."""
-        self._costs[task.instruction] = cost
+        self._costs[_number(task)] = cost
 
     def _forget(self) -> None:
         """Remember nothing."""
@@ -133,7 +133,8 @@ class ContextAdversary(Adversary):
 
     def _note(self, task: Task, cost: float) -> None:
         new = task, np.full_like(self._costs, np.inf)
-        self._met.setdefault(_name(task), new)[1][task.instruction] = cost
+        _, costs = self._met.setdefault(_name(task), new)
+        costs[_number(task)] = cost
 
     def _forget(self) -> None:
         self._met = {}
@@ -143,6 +144,12 @@ def _worst(costs: Array, rng: np.random.Generator) -> int:
     """One of the highest, at random."""
     worst = np.flatnonzero(costs >= costs.max())
     return int(worst[int(rng.random() * len(worst))])
+
+
+def _number(task: Task) -> int:
+    """The instruction, of which there is a table."""
+    assert not isinstance(task.instruction, str)
+    return task.instruction
 
 
 def _name(task: Task) -> Hashable:

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tellback.arrays import Array
 from tellback.certificate import Calibration, calibrated_by_matches, certified_regrets
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.store.reports import Columns
-from tellback.theory.shares import Share, share_of_counts
+from tellback.theory.matches import running_share
+from tellback.theory.shares import Share
 
 
 class Certificate(NamedTuple):
@@ -36,6 +38,16 @@ def certificate(definition: Definition, columns: Columns) -> Certificate:
 
 
 def match_rate(columns: Columns) -> Share | None:
-    """The share of descriptions that were what was asked for; None if none counts."""
-    counted = columns.matches[~np.isnan(columns.matches)]
-    return share_of_counts(int(counted.sum()), len(counted)) if len(counted) else None
+    """The share of descriptions that were what was asked for; None if none counts.
+
+    The page shows it after every event, so its interval must hold after each at once: it is the
+    running one, of matches in the order in which they were described.
+    """
+    counted = ~np.isnan(columns.matches)
+    in_order = np.argsort(columns.described[counted], kind="stable")
+    return running(columns.matches[counted][in_order])
+
+
+def running(true: Array | list[bool]) -> Share | None:
+    """A share that is watched while it grows; None if there is nothing yet."""
+    return running_share(np.asarray(true, dtype=np.float64)) if len(true) else None

@@ -19,8 +19,7 @@ from tellback.classroom.store.rounds import STANDING, find_task
 from tellback.classroom.store.tables import rounds
 from tellback.errors import FieldError, TellbackError
 from tellback.off_policy import AgentPolicy, Estimate, Log, doubly_robust, self_normalised
-from tellback.off_policy.log import NEARLY
-from tellback.off_policy.policies import EXACTLY
+from tellback.off_policy.kinds import EXACTLY
 from tellback.responses import Listed
 from tellback.roles import Task
 from tellback.theory.shares import Share, share_of
@@ -54,7 +53,7 @@ class Replayed(NamedTuple):
 
 
 def replay(
-    connection: Connection, lesson: str, definition: Definition, logged_exactly: bool
+    connection: Connection, lesson: str, definition: Definition, propensities: str
 ) -> Replayed:
     """Teach a new agent the descriptions that stand, in their order, and compare.
 
@@ -66,8 +65,8 @@ def replay(
         The lesson's id.
     definition : Definition
         The lesson's, with the agent that is to be tried.
-    logged_exactly : bool
-        Whether the propensities of the agent that played are probabilities.
+    propensities : str
+        How the propensities of the agent that played are known.
 
     Notes
     -----
@@ -83,7 +82,7 @@ def replay(
     fold = Fold(definition)
     descriptions = iter(taught_after(connection, lesson)(0))
     _teach(fold, islice(descriptions, count // 2), in_time)
-    log = _log(connection, lesson, definition, fold.latest, count - count // 2, logged_exactly)
+    log = _log(connection, lesson, definition, fold.latest, count - count // 2, propensities)
     judged = _judged(log, fold.agent)
     in_time()
     _teach(fold, descriptions, in_time)
@@ -118,7 +117,7 @@ def _log(
     definition: Definition,
     after: int,
     count: int,
-    exact: bool,
+    known: str,
 ) -> Log:
     """The latest rounds among those described after an event."""
     skipped = max(0, count - MOST_JUDGED)
@@ -132,7 +131,7 @@ def _log(
         stated = asked["propensity"]
         tasks.append(Task(None, asked["instruction"], listed))
         responses.append(asked["response"])
-        propensities.append(np.nan if stated is None else min(stated, 1.0 if exact else NEARLY))
+        propensities.append(np.nan if stated is None else stated)
         told.append(described)
     return Log(
         tuple(tasks),
@@ -141,6 +140,7 @@ def _log(
         tuple(one["description"] for one in told),
         np.array([float(one["matched"]) for one in told]),
         np.array([one["saw_request"] for one in told], dtype=np.bool_),
+        known,
     )
 
 

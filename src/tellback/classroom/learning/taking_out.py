@@ -19,8 +19,7 @@ from tellback.classroom.store.lessons import Lesson
 from tellback.classroom.store.log import Event, Kind, event_of
 from tellback.classroom.store.rounds import find_task
 from tellback.classroom.store.tables import events, rounds
-from tellback.off_policy.log import NEARLY
-from tellback.off_policy.log_file import HEADER as LOG_HEADER
+from tellback.off_policy.log_file import header as log_header
 from tellback.specs import Data
 
 FORMAT = {"format": "tellback lesson", "version": 1}
@@ -63,7 +62,7 @@ def _shown(
 
 
 def log_of_rounds(
-    database: Database, lesson: Lesson, dim: int, exact: bool = True
+    database: Database, lesson: Lesson, dim: int, propensities: str
 ) -> Iterator[Data]:
     """The rounds of a lesson as ``tellback.off_policy.Log.load`` reads them.
 
@@ -73,10 +72,10 @@ def log_of_rounds(
     ----------
     database, lesson, dim
         What, and how many features its responses have.
-    exact : bool
-        Whether the agent's propensities are probabilities, and not estimates of them.
+    propensities : str
+        How the agent's propensities are known: ``agent.propensities``.
     """
-    yield LOG_HEADER
+    yield log_header(propensities)
     asked = events.alias("asked")
     query = (
         select(rounds.c.number, asked.c.data, events.c.data)
@@ -95,21 +94,16 @@ def log_of_rounds(
                 yield {"features": features_from(features, dim).tolist()}
                 told = json.loads(described_data) if described_data else None
                 context = Content.unpacked(packed).context
-                yield _log_line(number, context, json.loads(asked_data), told, exact)
+                yield _log_line(number, context, json.loads(asked_data), told)
 
 
-def _log_line(
-    number: int, context: str | None, asked: Data, told: Data | None, exact: bool
-) -> Data:
-    propensity = asked["propensity"]
-    if propensity == 1 and not exact:
-        propensity = NEARLY
+def _log_line(number: int, context: str | None, asked: Data, told: Data | None) -> Data:
     return {
         "context": context,
         "instruction": asked["instruction"],
         "responses": number - 1,
         "response": asked["response"],
-        "propensity": propensity,
+        "propensity": asked["propensity"],
         "description": told["description"] if told else None,
         "match": int(told["matched"]) if told else None,
         "teacher_saw_request": told["saw_request"] if told else False,

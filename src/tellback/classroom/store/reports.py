@@ -40,17 +40,20 @@ class Columns(NamedTuple):
     widths: Array
     highest: Array
     matches: Array
+    described: Array
+    """The number of the event with the description."""
 
 
 def round_columns(connection: Connection, lesson: str) -> Columns:
     """What the agent stated in each round, and whether what was told is what was asked."""
+    names = ("estimate", "width", "highest", "matched", "described")
     query = (
-        select(rounds.c.estimate, rounds.c.width, rounds.c.highest, rounds.c.matched)
+        select(*(rounds.c[name] for name in names))
         .where(rounds.c.lesson == lesson)
         .order_by(rounds.c.number)
     )
     rows = [tuple(row) for row in connection.execute(query)]
-    table = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    table = np.array(rows, dtype=np.float64).reshape(-1, len(names))
     return Columns(*table.T)
 
 
@@ -81,13 +84,8 @@ def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
         )
     }
     agreed: dict[str, list[bool]] = {}
-    seconds = (
-        select(events.c.account, events.c.data)
-        .join(rounds, (rounds.c.lesson == events.c.lesson) & (rounds.c.second == events.c.seq))
-        .where(events.c.lesson == lesson, events.c.kind == Kind.SECOND.value)
-    )
-    for row in connection.execute(seconds):
-        agreed.setdefault(row.account, []).append(json.loads(row.data)["agrees"])
+    for who, agrees in _seconds(connection, lesson):
+        agreed.setdefault(who, []).append(agrees)
     return sorted(
         (
             TeacherCount(
@@ -103,20 +101,33 @@ def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
     )
 
 
-def checks(connection: Connection, lesson: str) -> tuple[int, int]:
-    """How many blind checks there were, and in how many the right response was picked.
+def checks(connection: Connection, lesson: str) -> list[bool]:
+    """Of each blind check, in order, whether the right response was picked.
 
     Those that were rolled back are not counted.
     """
     spans = spans_in_force(connection, lesson)
-    query = select(events.c.seq, events.c.data).where(
-        events.c.lesson == lesson, events.c.kind == Kind.CHECKED.value
+    query = (
+        select(events.c.seq, events.c.data)
+        .where(events.c.lesson == lesson, events.c.kind == Kind.CHECKED.value)
+        .order_by(events.c.seq)
     )
     picked = [json.loads(row.data) for row in connection.execute(query) if counts(spans, row.seq)]
-    right = [data["right"] for data in picked if "right" in data]
-    return len(right), sum(right)
+    return [data["right"] for data in picked if "right" in data]
 
 
-def agreement(counts: list[TeacherCount]) -> tuple[int, int]:
-    """How many second descriptions there were, and how many agreed with the first."""
-    return sum(one.second for one in counts), sum(one.agreed for one in counts)
+def agreement(connection: Connection, lesson: str) -> list[bool]:
+    """Of each second description, in order, whether it agreed with the first."""
+    return [agrees for _, agrees in _seconds(connection, lesson)]
+
+
+def _seconds(connection: Connection, lesson: str) -> list[tuple[str, bool]]:
+    """Who gave each second description that is active, and whether it agreed with the first."""
+    query = (
+        select(events.c.account, events.c.data)
+        .join(rounds, (rounds.c.lesson == events.c.lesson) & (rounds.c.second == events.c.seq))
+        .where(events.c.lesson == lesson, events.c.kind == Kind.SECOND.value)
+        .order_by(events.c.seq)
+    )
+    rows = connection.execute(query)
+    return [(row.account, json.loads(row.data)["agrees"]) for row in rows]

@@ -272,7 +272,10 @@ class Thought(BaseModel):
 
 
 class ShareAnswer(BaseModel):
-    """A share of n trials, with an interval of 95%."""
+    """A share of n trials, with an interval of 95%.
+
+    In a lesson's progress all intervals that were ever shown hold together.
+    """
 
     share: float
     low: float

@@ -26,7 +26,6 @@ from tellback.classroom.web.log_bodies import ImportedAnswer, Wanted
 from tellback.classroom.web.log_lines import take_in_lines
 from tellback.classroom.web.refusals import refusals
 from tellback.classroom.web.strict import StrictRoute
-from tellback.off_policy.policies import EXACTLY
 from tellback.specs import Data
 
 router = APIRouter(route_class=StrictRoute, tags=["log"], responses=refusals(401, 403, 404, 422))
@@ -56,8 +55,7 @@ def take_out(
         lesson = find_lesson(connection, learner.lesson)
     dim = learner.definition.facts.dim
     if wanted.format == "log":
-        exact = learner.fold.agent.propensities in EXACTLY
-        lines = log_of_rounds(room.database, lesson, dim, exact)
+        lines = log_of_rounds(room.database, lesson, dim, learner.fold.agent.propensities)
     else:
         lines = everything(room.database, lesson, dim, wanted.images)
     name = f"{lesson.id}.{'parquet' if wanted.format == 'parquet' else 'jsonl'}"

@@ -13,7 +13,7 @@ from starlette.responses import StreamingResponse
 
 from tellback.certificate import Calibration
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.progress import certificate, match_rate
+from tellback.classroom.learning.progress import certificate, match_rate, running
 from tellback.classroom.store.reports import (
     agreement,
     checks,
@@ -36,7 +36,7 @@ from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.refusals import refusals
 from tellback.classroom.web.strict import StrictRoute
 from tellback.proof import Standing, standing_of
-from tellback.theory.shares import Share, share_of_counts
+from tellback.theory.shares import Share
 
 router = APIRouter(
     route_class=StrictRoute, tags=["progress"], responses=refusals(401, 403, 404, 422)
@@ -75,6 +75,7 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         points = curve(connection, learner.lesson)
         columns = round_columns(connection, learner.lesson)
         counts = teacher_counts(connection, learner.lesson)
+        agreed = agreement(connection, learner.lesson)
         checked = checks(connection, learner.lesson)
     proof = certificate(learner.definition, columns)
     match = learner.definition.match
@@ -97,8 +98,8 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
             for one in counts
         ],
-        agreement=_counted(agreement(counts)),
-        checks=_counted(checked),
+        agreement=share_answer(running(agreed)),
+        checks=share_answer(running(checked)),
     )
 
 
@@ -125,11 +126,6 @@ def get_curve(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CurveAn
         curve=[PointAnswer(**point._asdict()) for point in points],
         match_says=match.says if match else "",
     )
-
-
-def _counted(counts: tuple[int, int]) -> ShareAnswer | None:
-    n, yes = counts
-    return share_answer(share_of_counts(yes, n)) if n else None
 
 
 def share_answer(share: Share | None) -> ShareAnswer | None:

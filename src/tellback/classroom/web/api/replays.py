@@ -22,7 +22,6 @@ from tellback.classroom.web.problems import Problem
 from tellback.classroom.web.refusals import refusals
 from tellback.classroom.web.strict import StrictRoute
 from tellback.off_policy import Estimate
-from tellback.off_policy.policies import EXACTLY
 
 router = APIRouter(route_class=StrictRoute, tags=["log"], responses=refusals(401, 403, 404, 422))
 
@@ -44,9 +43,9 @@ def try_agent(
         says = "Another replay is going on: try again when it is done."
         raise Problem(503, "busy", says, headers={"Retry-After": "5"})
     try:
-        exactly = learner.fold.agent.propensities in EXACTLY
+        known = learner.fold.agent.propensities
         with room.database.read() as connection:
-            replayed = replay(connection, learner.lesson, definition, exactly)
+            replayed = replay(connection, learner.lesson, definition, known)
     finally:
         _ONE_AT_A_TIME.release()
     learner.catch_up()

@@ -50,7 +50,7 @@ export const percent = (share) => `${Math.round(100 * share)}%`;
 
 export function shareWords(share) {
   const range = `${percent(share.low)} to ${percent(share.high)}`;
-  return `${percent(share.share)} of ${share.n} (95% interval: ${range})`;
+  return `${percent(share.share)} of ${share.n} (95% interval at all times: ${range})`;
 }
 
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };

@@ -1,0 +1,97 @@
+"""Write measured figures into the tables of the pages, from results that are there.
+
+    python -m benchmarks.pages [--results FOLDER]
+
+The rows of the paper's optimiser in ``docs/results.md`` (``tellback paper synthetic --full``) and
+the tables of the league in ``docs/howto/which-agent.md`` (``tellback league``). A study that is not
+complete is named, and what the page says of it stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from tellback.lab import Store, Study
+from tellback.lab.compare import mean_regret
+from tellback.lab.results import Results
+from tellback.league.fields import RECOMMENDED
+from tellback.league.plan import Ground, grounds
+from tellback.league.table import edges, reached
+from tellback.paper import optimiser
+from tellback.paper.claims import claim
+from tellback.paper.synthetic import CLAIMED
+
+DOCS = Path(__file__).parents[1] / "docs"
+BY_ADAM = ", by Adam,"
+BEFORE_CLAIMS = "| | | transposed, ties to the first |"
+AGENTS = ("LORIL", "epsilon-greedy", "greedy", "random")
+
+
+def optimiser_rows(store: Store, page: Path) -> None:
+    """The claim under the paper's optimiser, and everybody's regret."""
+    found = [one for study in optimiser.studies(full=True) if (one := complete(study, store))]
+    lines = [line for line in page.read_text().splitlines() if BY_ADAM not in line]
+    claims = [claim(one, CLAIMED) for one in found]
+    at = next(i for i, line in enumerate(lines) if line.startswith(BEFORE_CLAIMS)) + 1
+    lines[at:at] = [f"| | | {c.reading} | {c.measured} | {c.verdict} |" for c in claims]
+    at = lines.index("| fitted by Adam | " + " | ".join(AGENTS) + " |") + 2
+    lines[at:at] = [
+        f"| {one.study.name} | " + " | ".join(one.stated(name) for name in AGENTS) + " |"
+        for one in found
+    ]
+    page.write_text("\n".join(lines) + "\n")
+
+
+def league_tables(store: Store, page: Path) -> None:
+    """What the recommended agent saves, and everybody's regret in every world."""
+    lines = page.read_text().splitlines()
+    for ground in grounds():
+        league, bar = ground.studies(1.0)
+        if results := complete(bar, store):
+            row = next(i for i, line in enumerate(lines) if line.startswith(f"| {ground.name} | "))
+            lines[row] = _bar(lines[row], ground, results)
+        if results := complete(league, store):
+            _fill_column(lines, ground.name, results)
+    page.write_text("\n".join(lines) + "\n")
+
+
+def _bar(row: str, ground: Ground, results: Results) -> str:
+    """The row of a world with the rival's settings, what was saved and the verdict put in."""
+    saved = results.difference(RECOMMENDED, ground.rival)
+    cells = [cell.strip() for cell in row.split("|")]
+    cells[4] = f"{results.label(ground.rival)}{edges(results, ground)}"
+    cells[6:8] = [str(saved), "reached" if reached(saved, ground) else "not reached"]
+    return " | ".join(cells).strip()
+
+
+def _fill_column(lines: list[str], world: str, results: Results) -> None:
+    """Put the figures of a world into its column of the table of all agents."""
+    top = next(i for i, line in enumerate(lines) if line.startswith("| agent | "))
+    column = [cell.strip() for cell in lines[top].split("|")].index(world)
+    for row in range(top + 2, len(lines)):
+        cells = [cell.strip() for cell in lines[row].split("|")]
+        if len(cells) > column and cells[1] in results.study.agents:
+            final = results.final(results.tuned(cells[1]))
+            mean = mean_regret(final)
+            cells[column] = f"{mean.mean:.3g} ±{mean.high - mean.mean:.2g} ({np.median(final):.3g})"
+            lines[row] = " | ".join(cells).strip()
+
+
+def complete(study: Study, store: Store) -> Results | None:
+    """The results of a study; None if some of its runs are missing."""
+    found = Results(study, store, partial=True)
+    if found.is_whole():
+        return found.complete()
+    print(f"Not complete, and left as it was: {study.name}")
+    return None
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    store = Store(parser.parse_args().results / "runs")
+    optimiser_rows(store, DOCS / "results.md")
+    league_tables(store, DOCS / "howto" / "which-agent.md")
