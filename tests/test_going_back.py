@@ -153,7 +153,7 @@ class Lesson:
     def _figures(self) -> Any:
         with self.database.read() as connection:
             counts = teacher_counts(connection, self.id)
-            found = (checks(connection, self.id), agreement(counts), counts)
+            found = (checks(connection, self.id), agreement(connection, self.id), counts)
         return *found, _bits(self.learner.fold.state())
 
     def _operate(self, log: LessonLog, kind: str, how: list[Any]) -> None:
