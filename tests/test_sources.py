@@ -287,7 +287,7 @@ def prompt(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., AgentSpec]
     """A prompt that keeps what is typed as IPython does, or does not."""
     main = ModuleType("__main__")
     monkeypatch.setitem(sys.modules, "__main__", main)
-    cells = []
+    cells: list[str] = []
 
     def typed(text: str, kept: bool = True) -> AgentSpec:
         cell = f"<ipython-input-{len(cells)}-0123456789ab>"
