@@ -113,7 +113,10 @@ class RunSpec:
     @cached_property
     def classes(self) -> frozenset[type]:
         """Of what the run consists: the kinds of its specs."""
-        settled = self.agent.settled(self.world.facts)
+        try:
+            settled = self.agent.settled(self.world.facts)
+        except NotImplementedError:  # a world that can be played, but tells no facts beforehand
+            settled = self.agent
         return frozenset(type(one) for spec in (self.world, settled) for one in all_parts(spec))
 
     @cached_property
