@@ -222,8 +222,9 @@ class Log:
                     f"Round {t} of the log has the response {entry.response!r}, which is not "
                     f"among the possible ones: {entry.task.responses!r}."
                 )
-        columns = tuple(zip(*entries, strict=True)) or ((),) * len(Entry._fields)
-        return cls(*columns, kind=kind)
+        columns: Any = tuple(zip(*entries, strict=True)) or ((),) * len(Entry._fields)
+        tasks, responses, propensities, descriptions, matches, seen = columns
+        return cls(tasks, responses, propensities, descriptions, matches, seen, kind)
 
     def _check(self) -> None:
         names = [name for name in self.__annotations__ if name != "kind"]
