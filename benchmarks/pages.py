@@ -32,16 +32,23 @@ AGENTS = ("LORIL", "epsilon-greedy", "greedy", "random")
 
 def optimiser_rows(store: Store, page: Path) -> None:
     """The claim under the paper's optimiser, and everybody's regret."""
-    found = [one for study in optimiser.studies(full=True) if (one := complete(study, store))]
-    lines = [line for line in page.read_text().splitlines() if BY_ADAM not in line]
-    claims = [claim(one, CLAIMED) for one in found]
+    lines = page.read_text().splitlines()
+    told = [line for line in lines if BY_ADAM in line]
+    rows: tuple[list[str], list[str]] = [], []
+    for study in optimiser.studies(full=True):
+        starts = f"| | | {study.name} |", f"| {study.name} |"
+        if found := complete(study, store):
+            one = claim(found, CLAIMED)
+            rows[0].append(f"{starts[0]} {one.measured} | {one.verdict} |")
+            rows[1].append(f"{starts[1]} {' | '.join(map(found.stated, AGENTS))} |")
+        else:
+            for start, before in zip(starts, rows, strict=True):
+                before += [line for line in told if line.startswith(start)]
+    lines = [line for line in lines if BY_ADAM not in line]
     at = next(i for i, line in enumerate(lines) if line.startswith(BEFORE_CLAIMS)) + 1
-    lines[at:at] = [f"| | | {c.reading} | {c.measured} | {c.verdict} |" for c in claims]
+    lines[at:at] = rows[0]
     at = lines.index("| fitted by Adam | " + " | ".join(AGENTS) + " |") + 2
-    lines[at:at] = [
-        f"| {one.study.name} | " + " | ".join(one.stated(name) for name in AGENTS) + " |"
-        for one in found
-    ]
+    lines[at:at] = rows[1]
     page.write_text("\n".join(lines) + "\n")
 
 

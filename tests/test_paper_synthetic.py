@@ -7,13 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import polars
 import pytest
 from patience import PATIENCE
 
-from tellback.paper import synthetic
+from tellback.paper import optimiser, synthetic
 
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
 WORDS = [TELLBACK, "paper", "synthetic", "--scale", "0.01"]
@@ -131,3 +133,31 @@ def test_the_grids_are_the_papers() -> None:
             "random": 1,
         }
         assert not set(study.tuning) & set(study.reported)
+
+
+def test_the_papers_optimiser_plays_every_number_of_steps_from_both_starts() -> None:
+    full, short = optimiser.studies(full=True), optimiser.studies()
+    models: list[Any] = [study.agents["greedy"][0].model for study in full]  # type: ignore[attr-defined]
+    assert len(full) == len({study.name for study in full}) == 12
+    assert {(one.steps, one.start) for one in models} == set(product((1, 5, 20), (0.0, 1.0)))
+    assert {one.learning_rate for one in models} == {0.001}
+    assert {study.name for study in short} < {study.name for study in full}
+    assert {study.world for study in short} == {synthetic.PRINTED, synthetic.TRANSPOSED}
+    for study in full:
+        assert {name: len(grid) for name, grid in study.agents.items()} == {
+            name: len(grid) for name, grid in synthetic.studies()[0].agents.items()
+        }
+        assert not set(study.tuning) & set(study.reported)
+        assert f"T = {study.rounds:,}" in study.name
+
+
+def test_its_rows_say_when_greedy_left_the_first_response(
+    undisturbed: tuple[Path, str, str],
+) -> None:
+    folder, out, _ = undisturbed
+    words = " ".join(word for word in out.replace("│", " ").split())
+    assert "by Adam" in words
+    assert (folder / "adam" / "regret.png").stat().st_size > 20_000
+    report = (folder / "adam" / "report.html").read_text()
+    assert "something else than the first response by round" in report
+    assert "in 3 of 3 runs" in report

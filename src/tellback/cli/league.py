@@ -17,9 +17,9 @@ def league(
 ) -> None:
     """Every agent in every world, and the recommended one against a rival.
 
-    The rival is the paper's LORIL, tuned over its own grid, where that can play.
+    The rival is the paper's LORIL, where that can play, tuned over a grid wider than its own.
 
-    Settings are chosen on some seeds and reported on others. About half an hour on two cores;
+    Settings are chosen on some seeds and reported on others. About an hour on two cores;
     runs that ``tellback paper`` has played are not played again. Needs the vision extra.
     Ctrl-C keeps what is finished; a second call goes on from there.
     """
