@@ -138,14 +138,18 @@ class Teaching(RuleBasedStateMachine):
             self.expected[number].holder, self.expected[number].until = who, now + LEASE
 
     def _next_for(self, who: str, now: float) -> int | None:
-        """Theirs first; then the oldest open one that is free; then what others skipped."""
+        """What they hold; then the oldest open one that is free; then what only others skipped."""
         sorted_rounds = sorted(self.expected.items())
 
         def free(one: Expected) -> bool:
             return one.holder in (None, who) or one.until < now
 
         wishes: list[Callable[[Expected], bool]] = [
-            lambda one: one.status is Status.OPEN and one.holder == who and one.until >= now,
+            lambda one: (
+                one.status in (Status.OPEN, Status.SKIPPED)
+                and one.holder == who
+                and one.until >= now
+            ),
             lambda one: one.status is Status.OPEN and free(one),
             lambda one: one.status is Status.SKIPPED and who not in one.have_skipped and free(one),
         ]
@@ -346,3 +350,23 @@ def test_nobody_is_shown_again_what_they_skipped_though_others_did_since(
         for who, offered in (("ann", False), ("bob", False), ("cai", True)):
             found = claim_round(connection, lesson.id, who, time.time() + LEASE)
             assert (found is not None) == offered
+
+
+def test_whoever_holds_what_another_skipped_gets_that_one_again(database: Database) -> None:
+    with database.write() as connection:
+        lesson = create_lesson(connection, "a lesson", DEFINITION.to_data())
+    learner = Learner(database, lesson)
+
+    def claimed(who: str) -> int | None:
+        with database.write() as connection:
+            found = claim_round(connection, lesson.id, who, time.time() + LEASE)
+        return found and found.number
+
+    learner.ask("left", Listed(np.eye(2)), Content(), "robot")
+    assert claimed("bob") == 1
+    with writing(database, lesson.id) as log:
+        end_without(log, 1, "bob", Status.SKIPPED, "", anyones=False)
+    assert claimed("ann") == 1
+    learner.ask("left", Listed(np.eye(2)), Content(), "robot")
+    assert claimed("ann") == 1
+    assert claimed("bob") == 2
