@@ -66,6 +66,7 @@ class Expected:
     holder: str | None = None
     until: float = 0.0
     have_seen: set[str] = field(default_factory=set)  # described it once, so saw the request
+    have_skipped: set[str] = field(default_factory=set)
 
 
 @contextmanager
@@ -137,16 +138,20 @@ class Teaching(RuleBasedStateMachine):
             self.expected[number].holder, self.expected[number].until = who, now + LEASE
 
     def _next_for(self, who: str, now: float) -> int | None:
-        """Theirs first; then the oldest open one that is free; then what others skipped."""
+        """What they hold; then the oldest open one that is free; then what only others skipped."""
         sorted_rounds = sorted(self.expected.items())
 
         def free(one: Expected) -> bool:
             return one.holder in (None, who) or one.until < now
 
         wishes: list[Callable[[Expected], bool]] = [
-            lambda one: one.status is Status.OPEN and one.holder == who and one.until >= now,
+            lambda one: (
+                one.status in (Status.OPEN, Status.SKIPPED)
+                and one.holder == who
+                and one.until >= now
+            ),
             lambda one: one.status is Status.OPEN and free(one),
-            lambda one: one.status is Status.SKIPPED and one.who != who and free(one),
+            lambda one: one.status is Status.SKIPPED and who not in one.have_skipped and free(one),
         ]
         found = (n for wish in wishes for n, one in sorted_rounds if wish(one))
         return next(found, None)
@@ -215,6 +220,8 @@ class Teaching(RuleBasedStateMachine):
             end_without(log, number, who, Status(outcome), "", anyones=False)
         if refusal is None and (one.status, one.who) != (Status(outcome), who):
             one.status, one.who, one.holder = Status(outcome), who, None
+            if one.status is Status.SKIPPED:
+                one.have_skipped.add(who)
 
     @invariant()
     def every_round_stands_where_it_should(self) -> None:
@@ -324,3 +331,42 @@ def test_any_order_of_events_keeps_to_the_rules(
         max_examples=8, stateful_step_count=25, suppress_health_check=list(HealthCheck)
     )
     run_state_machine_as_test(machine, settings=at_length(rules))
+
+
+def test_nobody_is_shown_again_what_they_skipped_though_others_did_since(
+    database: Database,
+) -> None:
+    with database.write() as connection:
+        lesson = create_lesson(connection, "a lesson", DEFINITION.to_data())
+    Learner(database, lesson).ask("left", Listed(np.eye(2)), Content(), "robot")
+    for who in ("ann", "bob"):
+        with database.write() as connection:
+            assert claim_round(connection, lesson.id, who, time.time() + LEASE) is not None
+        with writing(database, lesson.id) as log:
+            end_without(log, 1, who, Status.SKIPPED, "", anyones=False)
+    with writing(database, lesson.id) as log:
+        roll_back(log, 2, "robot")
+    with database.write() as connection:
+        for who, offered in (("ann", False), ("bob", False), ("cai", True)):
+            found = claim_round(connection, lesson.id, who, time.time() + LEASE)
+            assert (found is not None) == offered
+
+
+def test_whoever_holds_what_another_skipped_gets_that_one_again(database: Database) -> None:
+    with database.write() as connection:
+        lesson = create_lesson(connection, "a lesson", DEFINITION.to_data())
+    learner = Learner(database, lesson)
+
+    def claimed(who: str) -> int | None:
+        with database.write() as connection:
+            found = claim_round(connection, lesson.id, who, time.time() + LEASE)
+        return found and found.number
+
+    learner.ask("left", Listed(np.eye(2)), Content(), "robot")
+    assert claimed("bob") == 1
+    with writing(database, lesson.id) as log:
+        end_without(log, 1, "bob", Status.SKIPPED, "", anyones=False)
+    assert claimed("ann") == 1
+    learner.ask("left", Listed(np.eye(2)), Content(), "robot")
+    assert claimed("ann") == 1
+    assert claimed("bob") == 2
