@@ -953,6 +953,17 @@ def test_the_client_sends_again_what_was_lost_and_it_is_done_once(
             lesson.progress()
 
 
+@pytest.mark.parametrize("agent", [AGENT, {"kind": "loril", "model": {"kind": "ridge"}}])
+def test_features_that_the_agent_could_not_learn_from_are_refused(
+    room: Room, agent: dict[str, Any]
+) -> None:
+    lesson = room.lesson(agent=agent)
+    body = {"instruction": 0, "features": [[1e8, 0.0, 0.0], [0.0, 1e8, 0.0]]}
+    refused = room.send("POST", f"/lessons/{lesson}/rounds", json=body)
+    assert refused.status_code == 422
+    assert "Divide all features" in refused.text
+
+
 def test_the_core_imports_the_client_without_httpx() -> None:
     code = (
         "import sys; sys.modules['httpx'] = None\n"

@@ -20,7 +20,7 @@ from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.encoders.text import TextEncoderSpec
 from tellback.errors import SettingError, real
-from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid
+from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid, demand_short
 from tellback.models.labels import EmbeddedLabels, Labels, SentenceLabels, TableLabels
 from tellback.models.model import ModelSpec
 from tellback.responses import Listed
@@ -83,6 +83,7 @@ class RidgeModel:
         self._labels = _labels(spec, facts)
         self._sums = np.zeros((self._labels.size, facts.dim))
         self._counts = np.zeros(self._labels.size, dtype=np.int64)  # of descriptions, by row
+        self._checked: Listed | None = None
 
     @property
     def described(self) -> int:
@@ -101,6 +102,9 @@ class RidgeModel:
             raise SettingError(
                 f"ridge was made for {self._dim} features; here are {responses.dim}."
             )
+        if responses is not self._checked:  # refused now, rather than when it is described
+            demand_short(responses, self.ellipsoid.lam)
+            self._checked = responses
         rows, weights = self._labels.known(instruction)
         return _estimate(self.ellipsoid.inverse, self._sums, rows, weights, responses.columns)
 
