@@ -59,7 +59,7 @@ def assert_same(one: Any, other: Any) -> None:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     for name in ("instructions", "responses", "descriptions"):
         assert list(getattr(one, name)) == list(getattr(other, name)), name
-    assert one.heuristic == other.heuristic
+    assert other.proof is None  # of what runs elsewhere there is only its word
 
 
 def fitting(agent: AgentSpec) -> list[Any]:
@@ -134,6 +134,7 @@ def test_rounds_can_be_isolated() -> None:
 FINDS = ("frames", "garbage", "seed_seq", "words")
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_without_isolation_a_burglar_finds_the_truth() -> None:
     found: Any = play(SMALL, burglars.Burglar(), 3, seed=7).agent
     assert found.found["frames"] > 0
@@ -141,6 +142,7 @@ def test_without_isolation_a_burglar_finds_the_truth() -> None:
     assert found.found["seeds"] == 1
 
 
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_with_isolation_it_finds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["tellback", "run", "synthetic"])
     run = play(SMALL, burglars.Burglar(), 3, seed=None, isolated=True)

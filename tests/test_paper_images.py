@@ -113,12 +113,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, str]:
 
 
 def test_it_prints_the_claim_beside_what_was_measured(undisturbed: tuple[Place, str]) -> None:
-    _, out = undisturbed
+    place, out = undisturbed
     words = " ".join(out.split())
     assert "4.8% less" in words
     assert f"n = {images.CLAIMED.seeds}" in words
     assert "canon, the paper's features" in words
-    assert "4.8% lies in the interval" in words or "4.8% is not in the interval" in words
+    notes = (place.results / "report.html").read_text()
+    assert "4.8% lies in the interval" in notes or "4.8% is not in the interval" in notes
     for agent in ("LORIL", "epsilon-greedy", "greedy", "random"):
         assert agent in words
     assert "Written:" in words

@@ -85,13 +85,13 @@ def _outcome(ray: Any, reference: Any, run: RunSpec) -> Outcome:
     return back
 
 
-def compute_there(ordered: Order) -> Any:
+def compute_there(ordered: Order, isolated: bool = False) -> Any:
     """Compute a run on a node; what comes back does not hold the run.
 
     A class that was typed goes by value. Were it to come back, Ray would put the functions that
     the node has made of it into the class here, and these no longer see what is typed here.
     """
-    outcome: Any = compute(ordered)
+    outcome: Any = compute(ordered, isolated=isolated)
     return replace(outcome, run=None)
 
 
