@@ -27,6 +27,9 @@ class Estimate:
         return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 
+ROUNDING = 1e-6
+"""By how much a sum of regrets may seem to be below zero."""
+
 FEWEST_PAIRS = 3
 """With two pairs, the spread is told by a single difference: two shares that happen to be close
 make an interval as short as one likes. From three on, intervals were tried (``less_regret``)."""
@@ -55,6 +58,8 @@ class Difference:
         return "more" if self.high < 0 else "undecided"
 
     def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.less:+.1%} (the same in all pairs: no interval), n = {self.n}"
         return f"{self.less:+.1%} [{self.low:+.1%}, {self.high:+.1%}], n = {self.n}"
 
 
@@ -70,7 +75,7 @@ def mean_regret(regret: Array, level: float = LEVEL, at_most: float = np.inf) ->
     at_most : float
         The largest regret that is possible: the number of rounds.
     """
-    found = mean_of(regret, level)
+    found = mean_of(_possible(regret), level)
     low, high = max(found.low, min(found.mean, 0.0)), min(found.high, max(found.mean, at_most))
     return Estimate(found.mean, low, high, found.n)
 
@@ -125,7 +130,7 @@ def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
 
 def pairs(ours: Array, theirs: Array) -> tuple[Array, Array]:
     """Final regrets that can be compared: as many of ours as of theirs, theirs not zero."""
-    ours, theirs = _several(ours), _several(theirs)
+    ours, theirs = _several(_possible(ours)), _several(_possible(theirs))
     if len(ours) != len(theirs):
         raise SettingError(f"Pairs are needed, not {len(ours)} runs against {len(theirs)}.")
     if not theirs.mean() > 0:
@@ -137,6 +142,14 @@ def _quantile(n: int, level: float) -> float:
     from scipy.special import stdtrit  # slow to import, and workers do without
 
     return float(stdtrit(n - 1, 1 - error_rate(level) / 2))
+
+
+def _possible(regret: Array) -> Array:
+    """Regrets, if they are that: none below zero, but for rounding; NaN where nobody knows."""
+    regret = np.asarray(regret, dtype=np.float64)
+    if (regret < -ROUNDING).any():
+        raise SettingError(f"A regret is not below zero, and here is {regret.min():g}.")
+    return regret
 
 
 def _several(regret: Array) -> Array:

@@ -110,8 +110,9 @@ def named_spec(base: type[Spec], name: str) -> Any:
     found = imported(name)
     if not isinstance(found, base):
         raise SettingError(
-            f"{name} is not the spec of {base.an()}: a live object has no identity by which "
-            "its results could be kept."
+            f"{name} is not the spec of {base.an()}: only specs have an identity by which their "
+            f"results can be kept. Make one: a frozen dataclass that is derived from "
+            f"tellback.{base.role}s.{base.__name__}."
         )
     return found
 

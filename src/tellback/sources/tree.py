@@ -118,3 +118,15 @@ def _imports(tree: ast.AST) -> Iterator[Import]:
         elif isinstance(node, ast.ImportFrom):
             names = tuple((alias.name, alias.asname or alias.name) for alias in node.names)
             yield Import(node.level, node.module or "", names)
+        elif isinstance(node, ast.Call) and (named := _named(node)):
+            yield Import(0, named, ())
+
+
+def _named(call: ast.Call) -> str | None:
+    """The module that ``import_module("name")`` or ``__import__("name")`` imports."""
+    function = call.func
+    called = getattr(function, "attr", None) or getattr(function, "id", None)
+    given = call.args[0] if call.args else None
+    if called not in ("import_module", "__import__") or not isinstance(given, ast.Constant):
+        return None
+    return given.value if isinstance(given.value, str) else None
