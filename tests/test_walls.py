@@ -298,6 +298,10 @@ def looked_at(lazy: Lazy) -> Lazy:
     return lazy
 
 
+_ring: tuple[Any, list[Any]] = (np.ones(2), [])
+_ring[1].append(_ring)
+_row_of = Row()
+_row_of.append(np.ones(2))
 OWN: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "row of a structured array": (record(1.0)[0], lambda c: c),
     "row of a record array": (record(1.0).view(np.recarray)[0], lambda c: c),
@@ -307,7 +311,7 @@ OWN: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "cached property": (looked_at(Lazy()), lambda c: c.grid),
     "dataclass that is a dict": (with_more(Table()), lambda c: c.added),
     "dataclass that is a list": (with_more(Row()), lambda c: c.added),
-    "items of a dataclass that is a list": (_row_of := Row(), lambda c: c[0]),
+    "items of a dataclass that is a list": (_row_of, lambda c: c[0]),
     "array with attributes": (with_more(np.ones(2).view(Labelled)), lambda c: c.added),
     "such an array in an object": (
         Plain(with_more(np.ones(2).view(Labelled))),
@@ -317,10 +321,8 @@ OWN: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "object in a frozenset": (frozenset({Plain(np.ones(2))}), lambda c: next(iter(c)).grid),
     "object in a set": ({Plain(np.ones(2))}, lambda c: next(iter(c)).grid),
     "object as a key": ({Plain(np.ones(2)): 1}, lambda c: next(iter(c)).grid),
-    "tuple that holds itself": (_ring := (np.ones(2), []), lambda c: c[1][0][0]),
+    "tuple that holds itself": (_ring, lambda c: c[1][0][0]),
 }
-_row_of.append(np.ones(2))
-_ring[1].append(_ring)
 
 
 def overwrite(thing: Any) -> None:

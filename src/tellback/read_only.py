@@ -62,7 +62,7 @@ def _copied(thing: Any, memo: _Memo) -> Any:
         return thing
     if kind is np.ndarray and not thing.dtype.hasobject:
         return immutable(thing)
-    if _bare_tuple(kind):
+    if _bare_tuple(kind):  # type: ignore[arg-type]  # types can be hashed
         own = [_copied(one, memo) for one in thing]
         if all(one is other for one, other in zip(own, thing, strict=True)):
             return thing
@@ -138,7 +138,9 @@ def _fixed(thing: Any) -> bool:
     kind = type(thing)
     if kind is np.ndarray:
         return not thing.dtype.hasobject and immutable(thing) is thing
-    return kind in _FIXED or isinstance(thing, enum.Enum) or _bare_tuple(kind)
+    if kind in _FIXED or isinstance(thing, enum.Enum):
+        return True
+    return _bare_tuple(kind)  # type: ignore[arg-type]
 
 
 def _changes(thing: Any) -> bool:

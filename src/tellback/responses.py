@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -122,7 +123,7 @@ def _rows(matrix: Array) -> Callable[[int], Array]:
     """
     cached: dict[int, Array] = {}
 
-    def row(response: int) -> Array:
+    def row(response: Any) -> Array:
         found = cached.get(response)
         if found is None:
             y = np.generic.item(response) if isinstance(response, np.integer) else response
