@@ -16,6 +16,7 @@ import pytest
 from oracles import Floats, hidden_f
 
 from tellback import Choice, Listed, Simulation, Task, rounds
+from tellback.errors import ProtocolError
 from tellback.roles import Instruction
 from tellback.worlds import Synthetic
 
@@ -221,9 +222,6 @@ def smuggled(simulation: Simulation, how: str) -> Any:
     "how",
     [
         "the truth",
-        "a bound method",
-        "a closure",
-        "a weak reference",
         "the teacher in a list",
         "the world",
         "a copy of F",
@@ -240,6 +238,13 @@ def smuggled(simulation: Simulation, how: str) -> Any:
 def test_the_walk_finds_what_a_careless_world_gives_away(how: str) -> None:
     simulation = begun(1)
     assert leaks(nearby(simulation, smuggled(simulation, how)), simulation)
+
+
+@pytest.mark.parametrize("how", ["a bound method", "a closure", "a weak reference"])
+def test_what_cannot_be_copied_is_not_even_given_away(how: str) -> None:
+    simulation = begun(1)
+    with pytest.raises(ProtocolError, match=r"copy\.deepcopy does not copy"):
+        nearby(simulation, smuggled(simulation, how))
 
 
 def test_a_careless_world_without_anything_on_its_back_is_innocent() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import enum
+import math
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -228,6 +232,192 @@ def test_a_context_that_cannot_be_copied_is_named() -> None:
         play(Scores(lambda grid: Stuck()), Uniform(), 2)
 
 
+# Whatever a context is made of, what can be changed of it is the agent's own.
+
+
+@dataclass
+class Late:
+    """Has an attribute that is no field."""
+
+    n: int = 0
+
+    def __post_init__(self) -> None:
+        self.grid = np.ones(2)
+
+
+@dataclass(frozen=True)
+class Lazy:
+    n: int = 0
+
+    @cached_property
+    def grid(self) -> Floats:
+        return np.ones(2)
+
+
+@dataclass
+class Table(dict[str, Any]):
+    n: int = 0
+
+
+@dataclass
+class Row(list[Any]):
+    n: int = 0
+
+
+class Labelled(np.ndarray):
+    """As numpy's guide to subclasses has it: views share what was added."""
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.added = getattr(source, "added", None)
+
+
+class Annotated(Pair):
+    """A named tuple with attributes."""
+
+
+class Worth(enum.Enum):
+    LISTED = [1.0, 1.0]  # noqa: RUF012
+    PLAIN = (1.0, 1.0)
+
+
+class OwnListed(Listed):
+    """Has attributes."""
+
+
+def with_more(thing: Any) -> Any:
+    object.__setattr__(thing, "added", np.ones(2))
+    return thing
+
+
+def record(more: Any, kind: Any = float) -> Any:
+    return np.array([(1.0, more)], dtype=[("grid", "f8"), ("more", kind)])
+
+
+def looked_at(lazy: Lazy) -> Lazy:
+    assert lazy.grid.all()
+    return lazy
+
+
+_ring: tuple[Any, list[Any]] = (np.ones(2), [])
+_ring[1].append(_ring)
+_row_of = Row()
+_row_of.append(np.ones(2))
+OWN: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "row of a structured array": (record(1.0)[0], lambda c: c),
+    "row of a record array": (record(1.0).view(np.recarray)[0], lambda c: c),
+    "row with objects": (record([1.0], object)[0], lambda c: c["more"]),
+    "structured array with objects": (record([1.0], object), lambda c: c["more"][0]),
+    "attribute that is no field": (Late(), lambda c: c.grid),
+    "cached property": (looked_at(Lazy()), lambda c: c.grid),
+    "dataclass that is a dict": (with_more(Table()), lambda c: c.added),
+    "dataclass that is a list": (with_more(Row()), lambda c: c.added),
+    "items of a dataclass that is a list": (_row_of, lambda c: c[0]),
+    "array with attributes": (with_more(np.ones(2).view(Labelled)), lambda c: c.added),
+    "such an array in an object": (
+        Plain(with_more(np.ones(2).view(Labelled))),
+        lambda c: c.grid.added,
+    ),
+    "named tuple with attributes": (with_more(Annotated(1, "x")), lambda c: c.added),
+    "object in a frozenset": (frozenset({Plain(np.ones(2))}), lambda c: next(iter(c)).grid),
+    "object in a set": ({Plain(np.ones(2))}, lambda c: next(iter(c)).grid),
+    "object as a key": ({Plain(np.ones(2)): 1}, lambda c: next(iter(c)).grid),
+    "tuple that holds itself": (_ring, lambda c: c[1][0][0]),
+}
+
+
+def overwrite(thing: Any) -> None:
+    """Set the first of a thing to 7, by force if need be."""
+    try:
+        if isinstance(thing, np.ndarray):
+            thing.flags.writeable = True
+        thing[0] = 7.0
+    except ValueError:
+        assert not thing.flags.writeable
+
+
+@pytest.mark.parametrize(("context", "part"), OWN.values(), ids=OWN)
+def test_what_can_be_changed_is_the_agents_own(context: Any, part: Callable[[Any], Any]) -> None:
+    given = read_only(context)
+    assert type(given) is type(context)
+    assert part(given)[0] == part(context)[0] == 1
+    overwrite(part(given))
+    assert part(context)[0] == 1
+
+
+def _closed() -> Callable[[], Any]:
+    grid = np.ones(2)
+    return lambda: grid
+
+
+_kept = Plain(np.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("context", "named"),
+    [
+        (Worth.LISTED, "list"),
+        ([Worth.LISTED], "list"),
+        (_closed(), "function"),
+        ({"f": _closed()}, "function"),
+        (weakref.ref(_kept), "ReferenceType"),
+        ([weakref.ref(_kept)], "ReferenceType"),
+        (weakref.WeakValueDictionary({1: _kept}), "Plain"),
+        ([1.0].append, "builtin_function_or_method"),
+        (Plain(math), "module"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
+)
+def test_what_cannot_be_copied_is_refused_by_name(context: Any, named: str) -> None:
+    with pytest.raises(ProtocolError, match=rf"\b{named}\b.*Make contexts of numbers"):
+        read_only(context)
+
+
+@pytest.mark.parametrize("context", [Worth.PLAIN, Plain, np.float64(1), range(3), ...], ids=repr)
+def test_more_that_cannot_change_is_given_as_it_is(context: Any) -> None:
+    assert read_only(context) is context
+    assert read_only([context])[0] is context
+
+
+def test_fields_whose_values_are_made_on_the_fly_are_not_mixed_up() -> None:
+    @dataclass
+    class Fleeting:
+        a: Any = 1
+        b: Any = 2
+
+        def __getattribute__(self, name: str) -> Any:
+            kept = object.__getattribute__(self, name)
+            return np.full(3, kept) if name in ("a", "b") else kept
+
+    given = read_only(Fleeting())
+    assert (given.a[0], given.b[0]) == (1, 2)
+
+
+def test_responses_in_a_context_are_the_same_and_cannot_be_changed_by_their_cache() -> None:
+    listed = Listed([[0.25, 0.75], [1.0, 0.0]])
+    for given in (read_only((listed, 1))[0], read_only([listed])[0], read_only(Plain(listed)).grid):
+        assert given is listed  # agents recognise it
+    caches = [name for name in Listed.__slots__ if isinstance(getattr(listed, name, None), dict)]
+    assert not caches
+    with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+        listed.features(0).flags.writeable = True
+    own = with_more(OwnListed(np.eye(2)))
+    assert type(read_only(own)) is Listed  # as an isolated agent is given it
+    assert type(read_only([own])[0]) is Listed
+
+
+def test_a_response_of_a_class_of_its_own_does_not_spoil_the_rows() -> None:
+    class Two(np.int64):
+        def __hash__(self) -> int:
+            return hash(1)
+
+        def __eq__(self, other: object) -> Any:
+            return True
+
+    listed = Listed(np.eye(3))
+    listed.features(Two(2))  # type: ignore[arg-type]
+    assert listed.features(1).tolist() == [0, 1, 0]
+
+
 def test_the_task_before_is_the_agents_own_too() -> None:
     class Reader(Vandal):
         def _try(self, task: Task) -> None:
@@ -298,6 +488,34 @@ def test_a_choice_cannot_answer_each_time_anew() -> None:
         def learn(self, task: Task, choice: Choice, description: Any) -> None: ...
 
     assert list(play(Mirror(), Shifting(), 5, seed=1).responses) == [1] * 5
+
+
+class Boastful(float):
+    """Compares as it likes."""
+
+    def __gt__(self, other: object) -> bool:
+        return True
+
+    __lt__ = __le__ = __ge__ = __gt__
+
+
+@pytest.mark.parametrize(
+    "stated", [Boastful(-7), -7, 0, 2.0, float("nan"), pytest.param(10**400, id="huge"), "0.5", [1]]
+)
+def test_an_impossible_propensity_is_refused(stated: Any) -> None:
+    agent = Vandal(lambda task: None)
+    agent.respond = lambda task, rng: task.choose(0, propensity=stated)  # type: ignore[method-assign]
+    with pytest.raises(ProtocolError, match=r"In round 1 .* propensity of .* at most 1"):
+        play(Mirror(), agent, 2)
+
+
+@pytest.mark.parametrize("stated", [Boastful(0.5), np.float32(0.5), np.float64(0.5), 1, np.int8(1)])
+def test_a_propensity_is_recorded_as_a_plain_number(stated: Any) -> None:
+    agent = Vandal(lambda task: None)
+    agent.respond = lambda task, rng: task.choose(0, propensity=stated)  # type: ignore[method-assign]
+    choice = Ledger(agent, Stream(0, "agent")).ask(1, Task(None, 0, Listed(np.eye(2))))
+    assert type(choice.propensity) in (float, int)
+    assert choice.propensity == float(stated)
 
 
 # Rewards are probabilities.

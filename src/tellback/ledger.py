@@ -66,9 +66,16 @@ class Ledger:
             choice = Choice._make(tuple.__iter__(choice))
         if type(choice.response) is not int:
             choice = choice._replace(response=plain_response(choice.response))
-        propensity = choice.propensity
-        if propensity is not None and not 0 < propensity <= 1:
-            raise ProtocolError(f"In round {t} the agent stated a propensity of {propensity!r}.")
+        stated = choice.propensity
+        if stated is not None:
+            propensity = stated if type(stated) is float else plain_number(stated)
+            if not 0 < propensity <= 1:
+                raise ProtocolError(
+                    f"In round {t} the agent stated a propensity of {stated!r}: it must be a "
+                    "number above 0 and at most 1, or None if it is not known."
+                )
+            if propensity is not stated:
+                choice = choice._replace(propensity=propensity)
         if choice.response not in task.responses:
             raise ProtocolError(
                 f"In round {t} the agent chose {choice.response!r}, "
@@ -145,3 +152,14 @@ def plain_response(response: Any) -> Any:
     if isinstance(response, int) and not isinstance(response, bool):
         return int.__int__(response)
     return response
+
+
+def plain_number(number: Any) -> float:
+    """A number without a class of the agent's own, which may compare as it likes, or NaN."""
+    if isinstance(number, float):
+        return float.__float__(number)
+    if isinstance(number, np.floating | np.integer | np.bool_):
+        return float(np.generic.item(number))
+    if isinstance(number, int):
+        return int.__int__(number)
+    return float("nan")

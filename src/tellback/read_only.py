@@ -2,30 +2,41 @@
 
 A world may keep what is in its tasks, and teacher and truth read it after the agent did. So
 the agent is given a copy: arrays over immutable bytes, which nobody can make writable, and
-containers of its own. What cannot change is given as it is, and costs next to nothing.
+all else by ``copy.deepcopy``, which must share nothing with the original that can change.
+What cannot change is given as it is, and costs next to nothing.
 """
 
 from __future__ import annotations
 
 import copy
 import enum
-import types
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+import gc
+import re
+import weakref
 from functools import cache
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from tellback.arrays import AnyArray, immutable
+from tellback.arrays import immutable
 from tellback.errors import ProtocolError
 from tellback.responses import Listed
 
 PLAIN = frozenset({type(None), int, str, float, bool, bytes, complex})
 """Kinds that cannot change and hold nothing."""
 
+_FIXED = PLAIN | {Listed, tuple, frozenset, range, re.Pattern}
+"""Kinds that cannot change, though what they hold may."""
+
+_NEVER = (FunctionType, ModuleType)
+"""What leads to far more than a context, and is refused."""
+
+_HOLDS_OBJECTS = 1 << 14
+"""The flag Py_TPFLAGS_HAVE_GC of types."""
+
 _Memo = dict[int, Any]
-_Copier = Callable[[Any, _Memo], Any]
+"""As ``copy.deepcopy`` keeps it: what was copied, by the ``id`` of the original."""
 
 
 def read_only(thing: Any) -> Any:
@@ -35,114 +46,111 @@ def read_only(thing: Any) -> Any:
     ----------
     thing : Any
         Numbers, text, arrays, and tuples, lists, dicts, sets and dataclasses of them. Objects
-        of other classes are copied by ``copy.deepcopy``.
+        of other classes will do if ``copy.deepcopy`` copies all of them.
+
+    Raises
+    ------
+    ProtocolError
+        If it cannot be copied, or not wholly.
     """
-    kind = type(thing)
-    if kind in PLAIN:
-        return thing
-    return _copied(thing, {})
+    return thing if type(thing) in PLAIN else _copied(thing, {})
 
 
 def _copied(thing: Any, memo: _Memo) -> Any:
     kind = type(thing)
-    if kind in PLAIN:
+    if kind in PLAIN or kind is Listed:  # agents recognise responses that they have seen
         return thing
-    if id(thing) in memo:
-        return memo[id(thing)]
-    memo[id(thing)] = thing  # for a tuple that holds itself through something that changes
-    copied = _copier(kind)(thing, memo)  # type: ignore[arg-type]  # types can be hashed
-    memo[id(thing)] = copied
-    return copied
+    if kind is np.ndarray and not thing.dtype.hasobject:
+        return immutable(thing)
+    if _bare_tuple(kind):  # type: ignore[arg-type]  # types can be hashed
+        own = [_copied(one, memo) for one in thing]
+        if all(one is other for one, other in zip(own, thing, strict=True)):
+            return thing
+        return tuple.__new__(kind, own)
+    return _deep(thing, memo)
 
 
 @cache
-def _copier(kind: type) -> _Copier:
-    """How things of a kind are copied, found once."""
-    if kind is np.ndarray:
-        return _array
-    if issubclass(kind, np.ndarray):
-        return _special_array
-    if issubclass(kind, Listed | np.generic | enum.Enum | type | types.ModuleType):
-        return _itself
-    if kind in _CONTAINERS:
-        return _CONTAINERS[kind]
-    if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
-        return _tuple
-    if kind in (frozenset, range):
-        return _itself  # what can be hashed is taken not to change
-    if is_dataclass(kind) and not hasattr(kind, "__deepcopy__"):
-        return _dataclass
-    return _deep
-
-
-def _itself(thing: Any, memo: _Memo) -> Any:
-    return thing
-
-
-def _array(array: AnyArray, memo: _Memo) -> AnyArray:
-    if array.dtype.hasobject:
-        copied = array.copy()
-        for place in np.ndindex(copied.shape):
-            copied[place] = _copied(array[place], memo)
-        copied.flags.writeable = False
-        return copied
-    return immutable(array)
-
-
-def _special_array(array: Any, memo: _Memo) -> Any:
-    copied = _deep(array, memo)
-    copied.flags.writeable = False
-    return copied
-
-
-def _list(things: list[Any], memo: _Memo) -> list[Any]:
-    own: list[Any] = []
-    memo[id(things)] = own
-    own.extend(_copied(one, memo) for one in things)
-    return own
-
-
-def _dict(things: dict[Any, Any], memo: _Memo) -> dict[Any, Any]:
-    own: dict[Any, Any] = {}
-    memo[id(things)] = own
-    for name, one in things.items():
-        own[name] = _copied(one, memo)
-    return own
-
-
-def _set(things: set[Any], memo: _Memo) -> set[Any]:
-    return set(things)
-
-
-def _bytearray(things: bytearray, memo: _Memo) -> bytearray:
-    return bytearray(things)
-
-
-def _tuple(things: Any, memo: _Memo) -> Any:
-    own = [_copied(one, memo) for one in things]
-    if all(one is other for one, other in zip(own, things, strict=True)):
-        return things
-    return tuple.__new__(type(things), own)
-
-
-def _dataclass(thing: Any, memo: _Memo) -> Any:
-    own = copy.copy(thing)  # a frozen one too: object.__setattr__ would change it
-    memo[id(thing)] = own
-    for field in fields(thing):
-        if hasattr(thing, field.name):
-            object.__setattr__(own, field.name, _copied(getattr(thing, field.name), memo))
-    return own
+def _bare_tuple(kind: type) -> bool:
+    """Whether things of a kind are tuples, maybe with names, and have no attributes besides."""
+    named = issubclass(kind, tuple) and hasattr(kind, "_fields") and not kind.__dictoffset__
+    return kind is tuple or named
 
 
 def _deep(thing: Any, memo: _Memo) -> Any:
+    held = _reached(thing)
+    if all(map(_fixed, held.values())):
+        return thing
     try:
-        return copy.deepcopy(thing)
+        for one in held.values():
+            if type(one) is Listed:
+                memo[id(one)] = one
+            elif isinstance(one, np.ndarray) and id(one) not in memo:
+                _copy_array(one, memo)
+        own = copy.deepcopy(thing, memo)
     except Exception as error:
-        raise ProtocolError(
-            f"A context holds an object of class {type(thing).__name__}, which cannot be copied "
-            f"({error!r}), and agents are given copies. Make contexts of numbers, text, arrays, "
-            "tuples and dataclasses, or give the class a __deepcopy__."
-        ) from error
+        raise _refusal(thing, f"cannot be copied ({error!r})") from error
+    for place, one in _reached(own).items():
+        if isinstance(one, _NEVER) or (place in held and not _fixed(one) and _changes(one)):
+            within = (
+                "" if one is own else f"has in it an object of class {type(one).__name__}, which "
+            )
+            raise _refusal(thing, f"{within}copy.deepcopy does not copy")
+        if isinstance(one, np.ndarray):
+            one.flags.writeable = False
+    return own
 
 
-_CONTAINERS: dict[type, _Copier] = {list: _list, set: _set, dict: _dict, bytearray: _bytearray}
+def _copy_array(array: Any, memo: _Memo) -> None:
+    if type(array) is np.ndarray and not array.dtype.hasobject:
+        memo[id(array)] = immutable(array)
+        return
+    own = memo[id(array)] = array.__deepcopy__(memo)
+    if hasattr(array, "__dict__"):  # numpy leaves out what subclasses add, or shares it
+        own.__dict__.update(copy.deepcopy(vars(array), memo))
+
+
+def _reached(thing: Any) -> dict[int, Any]:
+    """All that a thing holds and what that holds, itself too, by ``id``."""
+    reached: dict[int, Any] = {}
+    waiting = [thing]
+    while waiting:
+        one = waiting.pop()
+        if id(one) in reached or isinstance(one, type):
+            continue
+        reached[id(one)] = one
+        if isinstance(one, enum.Enum):
+            waiting.extend(vars(one).values())  # not the dict: members are as fixed as classes
+        elif type(one) is not Listed and not isinstance(one, _NEVER):
+            waiting.extend(gc.get_referents(one))
+        # What the collector does not know of:
+        if isinstance(one, weakref.ref):
+            waiting.append(one())
+        elif isinstance(one, np.ndarray | np.void):
+            waiting.append(one.base)
+            if one.dtype.hasobject:
+                waiting.append(one.tolist())
+    return reached
+
+
+def _fixed(thing: Any) -> bool:
+    """Whether a thing is known not to change, but for what it holds."""
+    kind = type(thing)
+    if kind is np.ndarray:
+        return not thing.dtype.hasobject and immutable(thing) is thing
+    if kind in _FIXED or isinstance(thing, enum.Enum):
+        return True
+    return _bare_tuple(kind)  # type: ignore[arg-type]
+
+
+def _changes(thing: Any) -> bool:
+    """Whether a thing that deepcopy does not copy may change: if it is an array or holds others."""
+    return isinstance(thing, np.ndarray) or bool(type(thing).__flags__ & _HOLDS_OBJECTS)
+
+
+def _refusal(thing: Any, why: str) -> ProtocolError:
+    return ProtocolError(
+        f"A context holds an object of class {type(thing).__name__}, which {why}, and agents "
+        "are given copies. Make contexts of numbers, text, arrays, tuples and dataclasses, "
+        "without functions or references, or give the class a __deepcopy__ that copies all of it."
+    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -39,13 +42,13 @@ class Listed:
     array([0.25, 0.75])
     """
 
-    __slots__ = ("__weakref__", "_length", "_off_simplex", "_rows", "columns", "dim", "matrix")
+    __slots__ = ("__weakref__", "_length", "_off_simplex", "_row", "columns", "dim", "matrix")
 
     matrix: Array
     columns: Array
     dim: int
     _length: int
-    _rows: dict[int, Array]
+    _row: Callable[[int], Array]
     _off_simplex: str | None
 
     def __init__(self, features: ArrayLike) -> None:
@@ -56,7 +59,7 @@ class Listed:
         settle("columns", frozen.T)
         settle("dim", int(matrix.shape[1]))
         settle("_length", int(matrix.shape[0]))
-        settle("_rows", {})  # a response is mostly chosen many times
+        settle("_row", _rows(frozen))
         settle("_off_simplex", None)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -78,15 +81,7 @@ class Listed:
 
     def features(self, response: int) -> Array:
         """g(y, s) of one response, read-only."""
-        row = self._rows.get(response)
-        if row is None:
-            if response not in self:
-                raise SettingError(
-                    f"A response must be a whole number from 0 to {self._length - 1}, "
-                    f"not {response!r}."
-                )
-            row = self._rows[response] = _frozen(self.matrix[response])
-        return row
+        return self._row(response)
 
     @property
     def off_simplex(self) -> str:
@@ -118,6 +113,29 @@ def _checked(features: ArrayLike) -> Array:
 def _frozen(values: Array) -> Array:
     """A copy over immutable bytes, which nobody who is given it can make writable."""
     return np.frombuffer(values.tobytes())
+
+
+def _rows(matrix: Array) -> Callable[[int], Array]:
+    """Look up rows of a matrix; each is copied once, as a response is mostly chosen many times.
+
+    The cache is no attribute: agents and truth have the same responses, and a row that an agent
+    put into the cache would be a row for the truth, too.
+    """
+    cached: dict[int, Array] = {}
+
+    def row(response: Any) -> Array:
+        found = cached.get(response)
+        if found is None:
+            y = np.generic.item(response) if isinstance(response, np.integer) else response
+            if type(y) is not int or not 0 <= y < len(matrix):
+                raise SettingError(
+                    f"A response must be a whole number from 0 to {len(matrix) - 1}, "
+                    f"not {response!r}."
+                )
+            found = cached[y] = _frozen(matrix[y])  # under a plain number, which equals no other
+        return found
+
+    return row
 
 
 def _off_simplex(matrix: Array) -> str:
