@@ -36,6 +36,7 @@ from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.fold import Fold, same_state, taught_after
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.taking_in import TakingIn
 from tellback.classroom.settings import Settings
 from tellback.classroom.signing import verified
 from tellback.classroom.store import accounts, tokens
@@ -472,6 +473,53 @@ def test_an_import_is_all_or_nothing_and_names_the_line(
     assert answer.status_code == 422, answer.text
     assert answer.json()["error"]["field"].startswith(field)
     assert room.log(lesson) == []
+
+
+@pytest.mark.parametrize(
+    ("model", "features"), [("ridge", [[1e8, 0.0, 0.0], FEATURES[0]]), ("mixture", FEATURES)]
+)
+@pytest.mark.parametrize("response", [0, 1])
+def test_an_import_refuses_what_the_agent_would_refuse(
+    room: Room, model: str, features: list[list[float]], response: int
+) -> None:
+    lesson = room.lesson(agent={"kind": "loril", "model": {"kind": model}})
+    fine = {"instruction": 0, "features": np.eye(DIM).tolist(), "response": 0, "description": 1}
+    line = fine | {"features": features, "response": response}
+    asked = room.send(
+        "POST", f"/lessons/{lesson}/rounds", json={"instruction": 0, "features": features}
+    )
+    answer = room.send("POST", f"/lessons/{lesson}/import", content=lines_of(fine, line))
+    assert (asked.status_code, answer.status_code) == (422, 422)
+    assert answer.json()["error"]["field"] == "2.features"
+    assert asked.json()["error"]["says"].rstrip(".") in answer.json()["error"]["says"]
+    assert room.log(lesson) == []
+
+
+def test_what_a_model_refuses_is_not_learned_and_stops_nothing_else(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson = room.lesson()
+    long = {"instruction": 0, "features": [[1e8, 0.0, 0.0]] * 3, "response": 0, "description": 1}
+    fine = long | {"features": FEATURES}
+    with monkeypatch.context() as patch:  # a log from before imports were refused
+        patch.setattr(TakingIn, "_refuse_unfit", lambda *_: None)
+        room.done("POST", f"/lessons/{lesson}/import", content=lines_of(long, fine, long))
+    learner = room.inside.learner(lesson)
+    assert learner.fold.learned == 1
+    assert len(room.stands(lesson)) == 3
+    room.ask(lesson)
+    path = f"/lessons/{lesson}/rounds/4/description?effect=true"
+    effect = room.done("PUT", path, json={"description": 1})["effect"]
+    assert (effect["learned"], effect["requests"]) == (2, 1)
+    assert room.done("GET", f"/lessons/{lesson}/progress")["described"] == 4
+    with writing(room.inside.database, lesson) as log:
+        assert keep_checkpoint(log, learner.fold)
+    with room.inside.database.read() as connection:
+        again = Learner(room.inside.database, find_lesson(connection, lesson))
+    assert again.fold.learned == 2
+    room.done("DELETE", f"/lessons/{lesson}/rounds/1/description")
+    again.catch_up()
+    assert (again.fold.learned, again.fold.stands) == (2, room.stands(lesson))
 
 
 _EMPTY: dict[int, str] = {}

@@ -6,12 +6,13 @@ import numpy as np
 
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.fold import Fold
 from tellback.classroom.store.asking import open_round
 from tellback.classroom.store.log import TOMBSTONE, Kind, LessonLog
 from tellback.classroom.store.places import settle_places
-from tellback.errors import FieldError
+from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed
-from tellback.roles import Choice, Instruction
+from tellback.roles import Choice, Instruction, Task
 from tellback.specs import Data
 
 
@@ -34,6 +35,7 @@ class TakingIn:
         self._log = log
         self._definition = definition
         self._account = account
+        self._untaught = Fold(definition)  # refuses what the lesson's own agent would
         self._rounds_before = log.rounds
         self._events_before = log.latest
         self._asked: dict[int, Instruction] = {}
@@ -62,6 +64,7 @@ class TakingIn:
         if response not in responses:
             last = len(responses) - 1
             raise FieldError("response", f"response must be from 0 to {last}, not {response}.")
+        self._refuse_unfit(Task(None, instruction, responses))
         unknown = float("nan")
         choice = Choice(
             response, responses.features(response), unknown, unknown, propensity, unknown, unknown
@@ -122,6 +125,13 @@ class TakingIn:
     def finish(self) -> None:
         """Settle where all rounds stand."""
         settle_places(self._log)
+
+    def _refuse_unfit(self, task: Task) -> None:
+        """Refuse a task that the agent would refuse if it was asked now."""
+        try:
+            self._untaught.choose(self._log.rounds + 1, task)
+        except TellbackError as error:
+            raise FieldError(self._definition.candidates, str(error)) from error
 
     def _demand(self, round: int) -> Instruction:
         if round not in self._asked:
