@@ -36,6 +36,7 @@ from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.fold import Fold, same_state, taught_after
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.taking_in import TakingIn
 from tellback.classroom.settings import Settings
 from tellback.classroom.signing import verified
 from tellback.classroom.store import accounts, tokens
@@ -44,6 +45,7 @@ from tellback.classroom.store.going_back import roll_back
 from tellback.classroom.store.hooks import Delivery
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
+from tellback.classroom.store.reports import agreement, checks
 from tellback.classroom.store.rounds import standing_rounds
 from tellback.classroom.store.tables import answers, checkpoints, deliveries, leases, rounds
 from tellback.classroom.web import outbox as outbox_module
@@ -474,6 +476,53 @@ def test_an_import_is_all_or_nothing_and_names_the_line(
     assert room.log(lesson) == []
 
 
+@pytest.mark.parametrize(
+    ("model", "features"), [("ridge", [[1e8, 0.0, 0.0], FEATURES[0]]), ("mixture", FEATURES)]
+)
+@pytest.mark.parametrize("response", [0, 1])
+def test_an_import_refuses_what_the_agent_would_refuse(
+    room: Room, model: str, features: list[list[float]], response: int
+) -> None:
+    lesson = room.lesson(agent={"kind": "loril", "model": {"kind": model}})
+    fine = {"instruction": 0, "features": np.eye(DIM).tolist(), "response": 0, "description": 1}
+    line = fine | {"features": features, "response": response}
+    asked = room.send(
+        "POST", f"/lessons/{lesson}/rounds", json={"instruction": 0, "features": features}
+    )
+    answer = room.send("POST", f"/lessons/{lesson}/import", content=lines_of(fine, line))
+    assert (asked.status_code, answer.status_code) == (422, 422)
+    assert answer.json()["error"]["field"] == "2.features"
+    assert asked.json()["error"]["says"].rstrip(".") in answer.json()["error"]["says"]
+    assert room.log(lesson) == []
+
+
+def test_what_a_model_refuses_is_not_learned_and_stops_nothing_else(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson = room.lesson()
+    long = {"instruction": 0, "features": [[1e8, 0.0, 0.0]] * 3, "response": 0, "description": 1}
+    fine = long | {"features": FEATURES}
+    with monkeypatch.context() as patch:  # a log from before imports were refused
+        patch.setattr(TakingIn, "_refuse_unfit", lambda *_: None)
+        room.done("POST", f"/lessons/{lesson}/import", content=lines_of(long, fine, long))
+    learner = room.inside.learner(lesson)
+    assert learner.fold.learned == 1
+    assert len(room.stands(lesson)) == 3
+    room.ask(lesson)
+    path = f"/lessons/{lesson}/rounds/4/description?effect=true"
+    effect = room.done("PUT", path, json={"description": 1})["effect"]
+    assert (effect["learned"], effect["requests"]) == (2, 1)
+    assert room.done("GET", f"/lessons/{lesson}/progress")["described"] == 4
+    with writing(room.inside.database, lesson) as log:
+        assert keep_checkpoint(log, learner.fold)
+    with room.inside.database.read() as connection:
+        again = Learner(room.inside.database, find_lesson(connection, lesson))
+    assert again.fold.learned == 2
+    room.done("DELETE", f"/lessons/{lesson}/rounds/1/description")
+    again.catch_up()
+    assert (again.fold.learned, again.fold.stands) == (2, room.stands(lesson))
+
+
 _EMPTY: dict[int, str] = {}
 
 
@@ -493,6 +542,111 @@ def test_an_export_that_broke_off_is_not_taken_in(room: Room) -> None:
         assert answer.status_code == 422
         assert answer.json()["error"]["field"].endswith((".seq", ".round"))
     assert room.log(target) == []
+
+
+def _copied(room: Room, lesson: str, **more: Any) -> str:
+    lines = room.send("GET", f"/lessons/{lesson}/export").content
+    copy = room.lesson(**more)
+    room.done("POST", f"/lessons/{copy}/import", content=lines)
+    return copy
+
+
+def test_a_copy_has_the_same_agreement_after_a_roll_back(room: Room) -> None:
+    lesson = room.lesson(second_share=1.0)
+    room.ask(lesson)
+    assert room.claimed(lesson, room.ann) == 1
+    room.tell(lesson, 1, 1, room.ann)
+    room.tell(lesson, 1, 2, room.ann)
+    room.done("POST", f"/lessons/{lesson}/rollback", json={"to": 2})
+    assert room.claimed(lesson, room.ben) == 1
+    assert room.tell(lesson, 1, 1, room.ben)["agrees"] is True
+    copy = _copied(room, lesson, second_share=1.0)
+    with room.inside.database.read() as connection:
+        assert agreement(connection, lesson) == agreement(connection, copy) == [True]
+
+
+def test_a_copy_keeps_what_the_agent_stated_and_who_is_to_describe_too(room: Room) -> None:
+    more: dict[str, Any] = {"agent": {"kind": "loril"}, "second_share": 0.5}
+    lesson = room.lesson(**more)
+    learner = room.inside.learner(lesson)
+    for number in range(1, 7):
+        learner.ask(number % 2, Listed(np.eye(DIM)), Content(), room.ids["eng"])
+        room.tell(lesson, number, number % 3)
+    # In a lesson that has begun, chance would want others to be described twice.
+    copy = room.taught(1, agent=AGENT)
+    lines = room.send("GET", f"/lessons/{lesson}/export").content
+    room.done("POST", f"/lessons/{copy}/import", content=lines)
+    names = ("estimate", "width", "highest", "wants_second")
+    query = select(*(rounds.c[name] for name in names)).order_by(rounds.c.number)
+    with room.inside.database.read() as connection:
+        first = connection.execute(query.where(rounds.c.lesson == lesson)).all()
+        second = connection.execute(query.where(rounds.c.lesson == copy)).all()[1:]
+    assert first == second
+    assert {row.wants_second for row in first} == {True, False}
+    assert all(row.highest is not None for row in first)
+    for one, other in zip(
+        room.log(lesson, kinds=[Kind.ASKED]), room.log(copy, kinds=[Kind.ASKED])[1:], strict=True
+    ):
+        assert one.data | {"version": 0} == other.data | {"version": 0}
+
+
+HEADING = {"format": "tellback lesson", "version": 1}
+ASKED = {
+    "kind": "asked",
+    "data": {"instruction": 0, "response": 1},
+    "shown": {"features": FEATURES},
+}
+SAID = {"kind": "described", "data": {"description": 1, "saw_request": False}}
+
+
+def _export(*events: dict[str, Any]) -> bytes:
+    """The lines of an export of one round."""
+    numbered = [{"seq": n, "round": 1} | event for n, event in enumerate(events, 1)]
+    return lines_of(HEADING | {"events": len(events)}, *numbered)
+
+
+def test_whether_a_check_was_right_is_worked_out(room: Room) -> None:
+    picks = [{"kind": "checked", "data": {"picked": n, "right": n != 1}} for n in range(3)]
+    deleted = {"kind": "described", "data": {"redacted": True}}
+    for said in (SAID, deleted):
+        lesson = room.lesson()
+        content = _export(ASKED, said, *picks)
+        room.done("POST", f"/lessons/{lesson}/import", content=content)
+        with room.inside.database.read() as connection:
+            assert checks(connection, lesson) == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("events", "field"),
+    [
+        ((ASKED, SAID, {"kind": "checked", "data": {"picked": 3, "right": True}}), "4.data.picked"),
+        ((ASKED, SAID, {"kind": "checked", "data": {"picked": -5}}), "4.checked"),
+        ((ASKED, SAID, {"kind": "checked", "data": {"picked": 10**30}}), "4.checked"),
+        ((ASKED, SAID, {"kind": "checked", "data": {"right": True}}), "4.checked"),
+        ((ASKED, {"kind": "checked", "data": {"picked": 1, "right": True}}), "3.round"),
+        ((ASKED, {"kind": "skipped", "data": {"picked": 1, "right": True}}), "3.skipped"),
+        ((ASKED, SAID, {"kind": "withdrawn", "data": {"was": "\x00"}}), "4.withdrawn"),
+        ((ASKED | {"wants_second": 1},), "2.asked.wants_second"),
+        *(
+            ((ASKED | {"data": ASKED["data"] | {name: value}},), f"2.asked.data.{name}")  # type: ignore[operator]
+            for name, value in (
+                ("estimate", 1e300),
+                ("estimate", "1"),
+                ("bonus", float("inf")),
+                ("width", -0.1),
+                ("highest", float("nan")),
+            )
+        ),
+    ],
+)
+def test_an_export_that_was_tampered_with_is_not_taken_in(
+    room: Room, events: tuple[dict[str, Any], ...], field: str
+) -> None:
+    lesson = _kept_lesson(room)
+    answer = room.send("POST", f"/lessons/{lesson}/import", content=_export(*events))
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["error"]["field"].startswith(field)
+    assert room.log(lesson) == []
 
 
 def test_a_table_has_a_row_for_each_event(room: Room) -> None:

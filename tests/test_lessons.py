@@ -172,9 +172,9 @@ def test_a_learner_that_starts_from_a_checkpoint_is_the_same(
     started: list[int] = []
     start = Fold.start_from
 
-    def noted(fold: Fold, stands: dict[int, int], state: State) -> None:
+    def noted(fold: Fold, stands: dict[int, int], state: State, refused: list[int]) -> None:
         started.append(len(stands))
-        start(fold, stands, state)
+        start(fold, stands, state, refused)
 
     monkeypatch.setattr(Fold, "start_from", noted)
     again = Learner(database, lesson)

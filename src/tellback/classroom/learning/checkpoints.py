@@ -18,6 +18,8 @@ from tellback.roles import State
 LOGGER = logging.getLogger(__name__)
 
 KEPT = 3
+REFUSED = "refused"
+"""Kept with a state: the descriptions that the model would not learn. No part has this name."""
 
 
 def keep_checkpoint(log: LessonLog, fold: Fold) -> bool:
@@ -30,15 +32,16 @@ def keep_checkpoint(log: LessonLog, fold: Fold) -> bool:
         return False
     mine = checkpoints.c.lesson == lesson
     connection.execute(delete(checkpoints).where(mine, checkpoints.c.seq == fold.seq))
+    stands = fold.stands
     connection.execute(
         insert(checkpoints),
         {
             "lesson": lesson,
             "seq": fold.seq,
-            "learned": fold.learned,
-            "learned_digest": digest_of(fold.stands.items()),
+            "learned": len(stands),
+            "learned_digest": digest_of(stands.items()),
             "source": _source(),
-            "state": packed(fold.state()),
+            "state": packed({**fold.state(), REFUSED: np.array(fold.refused, dtype=np.int64)}),
         },
     )
     newest = select(checkpoints.c.seq).where(mine).order_by(checkpoints.c.seq.desc()).limit(KEPT)
@@ -61,7 +64,8 @@ def start_from_checkpoint(
         if len(first) < row.learned or digest_of(first.items()) != row.learned_digest:
             continue
         try:
-            fold.start_from(first, unpacked(bytes(row.state)))
+            state = dict(unpacked(bytes(row.state)))
+            fold.start_from(first, state, np.asarray(state.pop(REFUSED)).tolist())
         except Exception as error:  # damaged, in whatever way: the log has it all
             LOGGER.warning("a checkpoint of %s cannot be used: %s", lesson, type(error).__name__)
             continue

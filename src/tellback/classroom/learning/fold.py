@@ -72,17 +72,23 @@ class Fold:
         self.returns = 0  # how often it went back: then as many can be others
         self._stream = Stream(definition.seed, "agent")
         self._stands: dict[int, int] = {}
+        self._refused: set[int] = set()  # of those that stand
         self._snapshots: list[tuple[int, State]] = [(0, self._state())]
 
     @property
     def learned(self) -> int:
-        """How many descriptions the agent was taught."""
-        return len(self._stands)
+        """How many descriptions the agent has learned: not those that its model refused."""
+        return len(self._stands) - len(self._refused)
 
     @property
     def stands(self) -> dict[int, int]:
         """Which description of each round it was taught, in their order."""
         return dict(self._stands)
+
+    @property
+    def refused(self) -> list[int]:
+        """The events of the descriptions that the model would not learn, in their order."""
+        return sorted(self._refused)
 
     def choose(self, number: int, task: Task) -> Choice:
         """What the agent does in a round. Changes nothing."""
@@ -100,6 +106,7 @@ class Fold:
         except TellbackError as error:
             # It stays in the log and is refused at every replay, alike.
             LOGGER.warning("round %s: the model will not learn: %s", taught.round, error)
+            self._refused.add(taught.seq)
         self._stands[taught.round] = taught.seq
         if len(self._stands) % SNAPSHOT_EVERY == 0:
             self._keep_snapshot()
@@ -133,11 +140,12 @@ class Fold:
         count, state = self._snapshots[-1]
         self.agent.restore(deepcopy(dict(state)))
         self._stands = dict(wanted[:count])
+        self._refused.intersection_update(self._stands.values())
 
-    def start_from(self, stands: dict[int, int], state: State) -> None:
-        """Take over a state that was taught these descriptions."""
+    def start_from(self, stands: dict[int, int], state: State, refused: Iterable[int]) -> None:
+        """Take over a state that was taught these descriptions, of which it refused some."""
         self.agent.restore(state)
-        self._stands = dict(stands)
+        self._stands, self._refused = dict(stands), set(refused)
         self._keep_snapshot()
 
     def state(self) -> State:

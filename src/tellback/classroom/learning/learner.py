@@ -22,7 +22,7 @@ from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import Lesson
 from tellback.classroom.store.log import Kind, LessonLog, changes_between, latest_event, writing
 from tellback.classroom.store.rounds import find_request, latest_done, standing_rounds
-from tellback.errors import SettingError
+from tellback.errors import SettingError, TellbackError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
 from tellback.streams import Streams
@@ -83,7 +83,7 @@ class Learner:
             start_from_checkpoint(connection, self.lesson, self.fold, stands)
             self.fold.become(stands, taught_after(connection, self.lesson))
             self.fold.seq = latest_event(connection, self.lesson)
-        self._requests: dict[int, Task] = {}
+        self._requests: dict[int, Task | None] = {}
         # Worked out when wanted: None after the requests have changed.
         self._answers: tuple[tuple[int, int, int], Indices] | None = None
 
@@ -91,21 +91,29 @@ class Learner:
         """Where no requests are held out, look at those that were described last."""
         if self.exam.judged:
             return
-        chosen: dict[int, Task] = {}
+        chosen: dict[int, Task | None] = {}
         numbers = 0
         for round in latest_done(connection, self.lesson, LATEST):
-            task = self._requests.get(round) or self._request(connection, round)
-            numbers += task.responses.matrix.size
+            known = round in self._requests
+            task = self._requests[round] if known else self._request(connection, round)
+            numbers += 0 if task is None else task.responses.matrix.size
             if chosen and numbers > MOST_NUMBERS:
                 break
             chosen[round] = task
         if chosen.keys() != self._requests.keys():
             self._requests, self._answers = chosen, None
-            self.exam.tasks = list(chosen.values())
+            self.exam.tasks = [task for task in chosen.values() if task is not None]
 
-    def _request(self, connection: Connection, round: int) -> Task:
+    def _request(self, connection: Connection, round: int) -> Task | None:
+        """The request of a round; None if the model refuses it, which is no matter of others."""
         instruction, features = find_request(connection, self.lesson, round)
-        return Task(None, instruction, Listed(features_from(features, self.definition.facts.dim)))
+        responses = Listed(features_from(features, self.definition.facts.dim))
+        task = Task(None, instruction, responses)
+        try:
+            self._considered(task)
+        except TellbackError:
+            return None
+        return task
 
     @property
     def asks_by_itself(self) -> bool:

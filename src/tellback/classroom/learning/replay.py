@@ -86,7 +86,7 @@ def replay(
     judged = _judged(log, fold.agent)
     in_time()
     _teach(fold, descriptions, in_time)
-    return Replayed(fold.agent, count, _same_choice(log, fold.agent), judged)
+    return Replayed(fold.agent, fold.learned, _same_choice(log, fold.agent), judged)
 
 
 def _deadline() -> Callable[[], None]:

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.fold import Fold
 from tellback.classroom.store.asking import open_round
-from tellback.classroom.store.log import TOMBSTONE, Kind, LessonLog
-from tellback.classroom.store.places import settle_places
-from tellback.errors import FieldError
+from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
+from tellback.classroom.store.places import PLACING, Places, settle_places
+from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed
-from tellback.roles import Choice, Instruction
+from tellback.roles import Choice, Instruction, Task
 from tellback.specs import Data
+
+
+class Stated(NamedTuple):
+    """What the agent that chose a response said of it; NaN where that is not known."""
+
+    propensity: float | None = None
+    estimate: float = math.nan
+    bonus: float = math.nan
+    width: float = math.nan
+    highest: float = math.nan
+
+
+class _Asked(NamedTuple):
+    instruction: Instruction
+    response: int
+    responses: int
 
 
 class TakingIn:
     """Adds rounds to a log as their events tell them.
-
-    The agent of this lesson did not choose the responses: there is no estimate of its own.
 
     Parameters
     ----------
@@ -34,10 +52,13 @@ class TakingIn:
         self._log = log
         self._definition = definition
         self._account = account
+        self._untaught = Fold(definition)  # refuses what the lesson's own agent would
         self._rounds_before = log.rounds
         self._events_before = log.latest
-        self._asked: dict[int, Instruction] = {}
-        self._described: dict[int, Instruction] = {}
+        self._asked: dict[int, _Asked] = {}
+        self._places = Places()  # of what is taken in, to know what each event was about
+        self._said: dict[int, Instruction] = {}  # by the event
+        self._unsaid: set[int] = set()  # rounds of which a description was deleted
         self.descriptions = 0
 
     @property
@@ -56,17 +77,16 @@ class TakingIn:
         responses: Listed,
         content: Content,
         response: int,
-        propensity: float | None,
+        stated: Stated,
+        wants_second: bool = False,
     ) -> int:
         """A round that was asked; its number among those that are taken in, from 1."""
         if response not in responses:
             last = len(responses) - 1
             raise FieldError("response", f"response must be from 0 to {last}, not {response}.")
-        unknown = float("nan")
-        choice = Choice(
-            response, responses.features(response), unknown, unknown, propensity, unknown, unknown
-        )
-        open_round(
+        self._refuse_unfit(Task(None, instruction, responses))
+        choice = Choice(response, responses.features(response), **stated._asdict())
+        seq = open_round(
             self._log,
             number=self._log.next_round(),
             instruction=instruction,
@@ -75,18 +95,20 @@ class TakingIn:
             features=np.asarray(responses.matrix),
             content=content.packed(),
             account=self._account,
+            wants_second=wants_second,
         )
-        self._asked[self.rounds] = instruction
+        self._asked[self.rounds] = _Asked(instruction, response, len(responses))
+        self._places.ask(self.rounds, seq)
         return self.rounds
 
     def describe(self, round: int, description: Instruction, saw_request: bool) -> None:
         """What somebody said of a response."""
         match = self._definition.match
         assert match is not None
-        matched = bool(match(self._demand(round), description))
+        matched = bool(match(self._demand(round).instruction, description))
         data: Data = {"description": description, "saw_request": saw_request, "matched": matched}
-        self._append(Kind.DESCRIBED, data, round)
-        self._described[round] = description
+        seq = self._append(Kind.DESCRIBED, data, round)
+        self._said[seq] = description
         self.descriptions += 1
 
     def second(self, round: int, description: Instruction, saw_request: bool) -> None:
@@ -94,10 +116,21 @@ class TakingIn:
         self._demand(round)
         match = self._definition.match
         assert match is not None
-        first = self._described.get(round)
-        agrees = first is not None and bool(match(first, description))
+        # As it was when it was said: what was withdrawn or rolled back before is not the first.
+        first = self._places.of(round).described
+        agrees = first is not None and bool(match(self._said[first], description))
         data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
         self._append(Kind.SECOND, data, round)
+
+    def check(self, round: int, picked: int) -> None:
+        """Which response somebody picked for its description; whether it was the one is seen."""
+        asked = self._demand(round)
+        if self._places.of(round).described is None and round not in self._unsaid:
+            raise FieldError("round", f"round {round} had no description that could be checked.")
+        if picked >= asked.responses:
+            last = asked.responses - 1
+            raise FieldError("data.picked", f"picked must be from 0 to {last}, not {picked}.")
+        self._append(Kind.CHECKED, {"picked": picked, "right": picked == asked.response}, round)
 
     def note(self, kind: Kind, data: Data, round: int) -> None:
         """Whatever else happened to a round."""
@@ -108,6 +141,8 @@ class TakingIn:
         """An event of which only a tombstone was left."""
         self._demand(round)
         self._append(kind, TOMBSTONE, round)
+        if kind is Kind.DESCRIBED:
+            self._unsaid.add(round)
 
     def roll_back(self, to: int) -> None:
         """Everything after an event of those that are taken in was rolled back."""
@@ -123,11 +158,21 @@ class TakingIn:
         """Settle where all rounds stand."""
         settle_places(self._log)
 
-    def _demand(self, round: int) -> Instruction:
+    def _refuse_unfit(self, task: Task) -> None:
+        """Refuse a task that the agent would refuse if it was asked now."""
+        try:
+            self._untaught.choose(self._log.rounds + 1, task)
+        except TellbackError as error:
+            raise FieldError(self._definition.candidates, str(error)) from error
+
+    def _demand(self, round: int) -> _Asked:
         if round not in self._asked:
             raise FieldError("round", f"round {round} was not asked on any line above.")
         return self._asked[round]
 
-    def _append(self, kind: Kind, data: Data, round: int | None = None) -> None:
+    def _append(self, kind: Kind, data: Data, round: int | None = None) -> int:
         number = None if round is None else self._rounds_before + round
-        self._log.append(kind, data, round=number, account=self._account)
+        seq = self._log.append(kind, data, round=number, account=self._account)
+        if kind in PLACING:
+            self._places.follow(Event(seq, kind, round, self._account, 0.0, data))
+        return seq

@@ -17,7 +17,7 @@ from tellback.classroom.learning.content import Content, features_from
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import Lesson
 from tellback.classroom.store.log import Event, Kind, event_of
-from tellback.classroom.store.rounds import find_task
+from tellback.classroom.store.rounds import find_round, find_task
 from tellback.classroom.store.tables import events, rounds
 from tellback.off_policy.log_file import header as log_header
 from tellback.specs import Data
@@ -44,7 +44,13 @@ def everything(
                 line: Data = event._asdict() | {"kind": event.kind.value}
                 if event.kind is Kind.ASKED:
                     line["shown"] = _shown(connection, lesson.id, event, dim, images)
+                    line["wants_second"] = _wants_second(connection, lesson.id, event)
                 yield line
+
+
+def _wants_second(connection: Connection, lesson: str, event: Event) -> bool:
+    assert event.round is not None
+    return find_round(connection, lesson, event.round).wants_second
 
 
 def _shown(

@@ -109,6 +109,32 @@ class _Past:
             self.put(seq, then)
 
 
+class Places:
+    """Where rounds stand, followed event by event."""
+
+    def __init__(self) -> None:
+        self._pasts: dict[int, _Past] = {}
+
+    def ask(self, number: int, seq: int) -> None:
+        """A round was asked by this event, after all that are known."""
+        self._pasts[number] = _Past(seq)
+
+    def follow(self, event: Event) -> None:
+        """Something happened, of the kinds ``PLACING``."""
+        if event.kind is Kind.ROLLED_BACK:
+            for past in self._pasts.values():
+                if past.asked > event.seq:
+                    break
+                past.go_back(event.seq, event.data["to"])
+        elif event.round is not None:
+            past = self._pasts[event.round]
+            past.put(event.seq, _moved(past.now, event))
+
+    def of(self, number: int) -> Place:
+        """Where a round stands now."""
+        return self._pasts[number].now
+
+
 def places_after(happened: Iterable[Event], asked: Mapping[int, int]) -> dict[int, Place]:
     """Where each round stands after these events.
 
@@ -119,17 +145,12 @@ def places_after(happened: Iterable[Event], asked: Mapping[int, int]) -> dict[in
     asked : mapping
         The event that asked each round, in the order of these events.
     """
-    pasts = {number: _Past(seq) for number, seq in asked.items()}
+    places = Places()
+    for number, seq in asked.items():
+        places.ask(number, seq)
     for event in happened:
-        if event.kind is Kind.ROLLED_BACK:
-            for past in pasts.values():
-                if past.asked > event.seq:
-                    break
-                past.go_back(event.seq, event.data["to"])
-        elif event.round is not None:
-            past = pasts[event.round]
-            past.put(event.seq, _moved(past.now, event))
-    return {number: past.now for number, past in pasts.items()}
+        places.follow(event)
+    return {number: places.of(number) for number in asked}
 
 
 def _moved(place: Place, event: Event) -> Place:

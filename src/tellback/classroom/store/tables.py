@@ -95,7 +95,7 @@ checkpoints = Table(
     metadata,
     Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("learned", BigInteger, nullable=False),  # how many descriptions
+    Column("learned", BigInteger, nullable=False),  # how many descriptions it was taught
     Column("learned_digest", String(64), nullable=False),  # which
     Column("source", String(40), nullable=False),  # the code that learned them
     Column("state", LargeBinary, nullable=False),

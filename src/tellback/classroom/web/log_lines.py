@@ -15,7 +15,7 @@ from tellback.classroom.learning.content import (
     responses_from,
 )
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.taking_in import TakingIn
+from tellback.classroom.learning.taking_in import Stated, TakingIn
 from tellback.classroom.store.log import Kind
 from tellback.classroom.web.bodies import Body, Candidates, Instruction, NewRound, Text
 from tellback.classroom.web.problems import Problem
@@ -24,6 +24,8 @@ from tellback.roles import Instruction as AnyInstruction
 
 Propensity = Annotated[float, Field(gt=0, le=1)]
 Number = Annotated[int, Field(ge=1, le=2**53)]
+Real = Annotated[float, Field(ge=-1e100, le=1e100)]
+"""Sums and squares of such numbers are finite."""
 
 
 class PlayedRound(NewRound):
@@ -57,6 +59,15 @@ class AskedData(_Loose):
     instruction: Instruction
     response: int = Field(ge=0)
     propensity: Propensity | None = None
+    estimate: Real | None = None
+    bonus: Real | None = None
+    width: Annotated[Real, Field(ge=0)] | None = None
+    highest: Real | None = None
+
+    def stated(self) -> Stated:
+        """What the agent said of its choice."""
+        given = {name: getattr(self, name) for name in Stated._fields}
+        return Stated(**{name: value for name, value in given.items() if value is not None})
 
 
 class Shown(_Loose, Candidates):
@@ -87,13 +98,22 @@ class RedactedData(_Loose):
 
 
 class EndData(Body):
-    """A note, what was picked, or where a round stood."""
+    """A note."""
 
     note: Text | None = None
-    was: Annotated[str, Field(max_length=20)] | None = None
-    picked: int | None = None
-    right: bool | None = None
     second: bool | None = None  # somebody was to describe it too, and did not
+
+
+class WithdrawnData(Body):
+    """Where a round stood."""
+
+    was: Literal["described", "skipped", "cannot_tell", "flagged", "rolled_back"] | None = None
+
+
+class CheckedData(_Loose):
+    """What was picked; whether that was right is worked out again."""
+
+    picked: int = Field(ge=0, le=2**53)
 
 
 class Tombstone(Body):
@@ -113,6 +133,7 @@ class AskedLine(_Event):
     round: Number
     data: AskedData
     shown: Shown
+    wants_second: bool = False
 
 
 class WordsLine(_Event):
@@ -126,9 +147,25 @@ class WordsLine(_Event):
 class EndLine(_Event):
     """A line: something else happened to a round."""
 
-    kind: Literal["withdrawn", "skipped", "cannot_tell", "flagged", "checked"]
+    kind: Literal["skipped", "cannot_tell", "flagged"]
     round: Number
     data: Tombstone | EndData
+
+
+class WithdrawnLine(_Event):
+    """A line: a description was taken back."""
+
+    kind: Literal["withdrawn"]
+    round: Number
+    data: Tombstone | WithdrawnData
+
+
+class CheckedLine(_Event):
+    """A line: somebody picked the response that a description fits."""
+
+    kind: Literal["checked"]
+    round: Number
+    data: Tombstone | CheckedData
 
 
 class BackLine(_Event):
@@ -146,7 +183,8 @@ class RedactedLine(_Event):
 
 
 Line = Annotated[
-    AskedLine | WordsLine | EndLine | BackLine | RedactedLine, Field(discriminator="kind")
+    AskedLine | WordsLine | EndLine | WithdrawnLine | CheckedLine | BackLine | RedactedLine,
+    Field(discriminator="kind"),
 ]
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 _PLAYED: TypeAdapter[PlayedRound] = TypeAdapter(PlayedRound)
@@ -184,7 +222,7 @@ def _play(line: tuple[int, bytes], taking: TakingIn, definition: Definition) -> 
         responses, images = responses_from(definition, played.features, played.texts, played.images)
         content = Content(played.context, played.texts, images)
         number = taking.ask(
-            played.instruction, responses, content, played.response, played.propensity
+            played.instruction, responses, content, played.response, Stated(played.propensity)
         )
         if played.description is not None:
             _demand(definition, played.description, "description")
@@ -229,6 +267,8 @@ def _repeat(event: Any, taking: TakingIn, definition: Definition) -> None:
         _demand(definition, event.data.description, "data.description")
         say = taking.describe if event.kind == "described" else taking.second
         say(event.round, event.data.description, event.data.saw_request)
+    elif isinstance(event.data, CheckedData):
+        taking.check(event.round, event.data.picked)
     else:
         taking.note(Kind(event.kind), event.data.model_dump(exclude_none=True), event.round)
 
@@ -243,7 +283,9 @@ def _repeat_asked(event: AskedLine, taking: TakingIn, definition: Definition) ->
     images = shown.images and [png_of(picture_from(image)) for image in shown.images]
     content = Content(shown.context, shown.texts, images)
     data = event.data
-    number = taking.ask(data.instruction, responses, content, data.response, data.propensity)
+    number = taking.ask(
+        data.instruction, responses, content, data.response, data.stated(), event.wants_second
+    )
     if number != event.round:
         raise FieldError("round", f"round must be {number}, the next one.")
 
