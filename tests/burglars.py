@@ -17,7 +17,8 @@ import numpy as np
 
 from tellback import Choice, Simulation, Task
 from tellback.roles import AgentSpec, Facts, State, WorldSpec
-from tellback.streams import Stream
+from tellback.run import Recorder
+from tellback.streams import Stream, Streams
 
 TRIED_SEEDS = 200
 
@@ -97,6 +98,51 @@ class Sneaky(AgentSpec):
     def __reduce_ex__(self, protocol: Any) -> Any:
         assert not _frames(), "a truth in the frames of the settings"
         return super().__reduce_ex__(protocol)
+
+
+def truths() -> int:
+    """How many truths, records or large seeds there are in the variables of those who called."""
+    frame, found = sys._getframe(), 0
+    while frame is not None:
+        for name, value in frame.f_locals.items():
+            found += isinstance(value, Simulation | Recorder | Streams)
+            found += name == "seed" and isinstance(value, int)
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+class Tool:
+    """A setting that looks round when it is pickled."""
+
+    def __reduce__(self) -> Any:
+        return int, (truths(),)
+
+
+@dataclass(frozen=True)
+class Carrier(AgentSpec):
+    """A spec with code among its settings; its name looks round, too."""
+
+    tool: Any = None
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> Burglar:
+        burglar = Burglar()
+        burglar.begun = self.tool
+        return burglar
+
+    def __repr__(self) -> str:
+        return f"Carrier({truths()})"
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted(AgentSpec):
+    """A spec whose settings are in slots."""
+
+    first: int = 0
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> Burglar:
+        burglar = Burglar()
+        burglar.begun = self.first
+        return burglar
 
 
 class Endless(Burglar):

@@ -160,6 +160,29 @@ def test_the_settings_of_an_agent_find_nothing_either() -> None:
 
 
 @pytest.mark.usefixtures("reused")
+def test_code_among_the_settings_runs_before_there_is_a_truth() -> None:
+    agent = burglars.Carrier(burglars.Tool())
+    run: Any = play(SMALL, agent, 3, seed=None, isolated=True)
+    assert run.agent.begun == 0
+    assert run.agent_name == "Carrier(0)"
+
+
+@pytest.mark.usefixtures("reused")
+def test_settings_may_be_in_slots() -> None:
+    run: Any = play(SMALL, burglars.Slotted(5), 3, isolated=True)
+    assert run.agent.begun == 5
+
+
+@pytest.mark.usefixtures("reused")
+def test_a_world_with_a_seed_of_its_own_gets_a_warning() -> None:
+    world = Demonstrated(SMALL.with_settings({"seed": 0}))
+    with pytest.warns(UserWarning, match="'synthetic' has a seed of its own"):
+        play(world, Uniform(), 1, seed=None, isolated=True)
+    with pytest.warns(UserWarning, match="has a seed of its own"):
+        rounds(world, Uniform(), isolated=True)
+
+
+@pytest.mark.usefixtures("reused")
 def test_a_small_seed_can_be_guessed_even_then() -> None:
     """The same results, bit for bit, cannot hide a seed from one who tries them all."""
     found: Any = play(SMALL, burglars.Burglar(), 3, seed=7, isolated=True).agent

@@ -13,7 +13,7 @@ from multiprocessing import spawn
 from typing import Any, BinaryIO
 
 from tellback.errors import ProtocolError
-from tellback.isolation import parent, wire
+from tellback.isolation import packing, wire
 from tellback.read_only import read_only
 from tellback.responses import Listed
 from tellback.roles import Agent, AgentSpec, Choice, Task, demand
@@ -170,7 +170,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.dup2(2, 1)  # what the agent prints goes to standard error
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the referee decides when to stop
-    parent.in_agents_process = True
+    packing.in_agents_process = True
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     Child().serve(source, sink)
     os._exit(0)

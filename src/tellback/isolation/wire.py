@@ -16,7 +16,6 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from tellback.roles import Choice, State
-from tellback.specs import Spec
 
 CHOICE, ERROR, STATE, VALUE = b"C", b"E", b"S", b"V"
 """The kinds of answers."""
@@ -58,13 +57,6 @@ def _read(pipe: BinaryIO, count: int) -> bytes:
     if len(data) < count:
         raise EOFError
     return data
-
-
-def spec_of(kind: type[Spec], settings: dict[str, Any]) -> Spec:
-    """The spec of a class with settings that it has checked before."""
-    spec = object.__new__(kind)
-    spec.__dict__.update(settings)
-    return spec
 
 
 def encoded_choice(choice: Choice) -> bytes:
