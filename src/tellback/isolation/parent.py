@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
-import subprocess
-import sys
+import secrets
 import weakref
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +13,13 @@ import numpy as np
 from tellback.errors import ProtocolError, SettingError, TellbackError
 from tellback.isolation import wire
 from tellback.isolation.packing import Packed
+from tellback.isolation.process import AgentProcess
 from tellback.read_only import PLAIN
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task, new_tuple
 from tellback.saved import InFiles
 from tellback.streams import EMPTY_BUFFER, Stream
 
-PROGRAM = "tellback.isolation.child"
-PATIENCE_SECONDS = 2.0  # with a process that is to end, before it is killed
 _ABSENT = np.empty(0)
 _OWN_ERRORS: dict[str, type[TellbackError]] = {
     error.__name__: error for error in (SettingError, ProtocolError, TellbackError)
@@ -150,25 +147,34 @@ class IsolatedAgent(InFiles):
         except wire.WireError as error:
             raise self._ended(f"answered with {error}") from error
 
-    def _tell(self, *message: Any) -> None:
+    def _tell(self, *message: Any, token: bytes = b"") -> None:
         forgotten = self._forgotten[:]
         del self._forgotten[: len(forgotten)]
+        sent = pickle.dumps((forgotten, token, message), protocol=5)
         try:
-            wire.send(self._process.stdin, pickle.dumps((forgotten, message), protocol=5))  # type: ignore[arg-type]
-        except (OSError, ValueError) as error:
-            raise self._ended("has ended") from error
-
-    def _ask(self, *message: Any, answer: bytes = wire.VALUE) -> bytes:
-        self._tell(*message)
-        try:
-            frame = wire.receive(self._process.stdout)  # type: ignore[arg-type]
+            self._process.send(sent)
         except (EOFError, OSError, ValueError) as error:
             raise self._ended("has ended") from error
-        except KeyboardInterrupt:  # the answer to come would be taken for that of the next
+        except BaseException:  # Ctrl-C: half a message may be in the pipe
             self.close()
             raise
+
+    def _ask(self, *message: Any, answer: bytes = wire.VALUE) -> bytes:
+        # What the agent wrote before it was asked cannot have the token, and is no answer.
+        token = secrets.token_bytes(wire.TOKEN_BYTES)
+        self._tell(*message, token=token)
+        try:
+            frame = self._process.receive(wire.most_bytes(answer))
+        except (EOFError, OSError, ValueError) as error:
+            raise self._ended("has ended") from error
         except wire.WireError as error:
             raise self._ended(f"answered with {error}") from error
+        except BaseException:  # Ctrl-C: the answer to come would be taken for that of the next
+            self.close()
+            raise
+        if frame[: len(token)] != token:
+            raise self._ended(f"answered something else than {message[0]}")
+        frame = frame[len(token) :]
         kind, body = frame[:1], frame[1:]
         if kind == wire.ERROR:
             raise _raised(*self._decoded(wire.decoded_error, body))
@@ -222,25 +228,8 @@ def _raised(kind: str, message: str, traceback: str) -> TellbackError:
     return IsolationError(f"The isolated agent raised {kind}: {message}\n\n{traceback}")
 
 
-def _started() -> subprocess.Popen[bytes]:
-    # A program of its own, and not a fork: nothing of this process is in it. Nor is it
-    # multiprocessing's spawn, which would import the program that holds the world.
-    paths = [path or str(Path.cwd()) for path in sys.path]
-    program = f"import sys; sys.path[:] = {paths!r}; from {PROGRAM} import main; main()"
-    return subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+_started = AgentProcess
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            try:
-                pipe.close()
-            except OSError:  # what was still to be written cannot be any more
-                continue
-    try:
-        process.wait(PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def _end(process: AgentProcess) -> None:
+    process.end()
