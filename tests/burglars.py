@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import gc
 import os
+import re
+import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from tellback import Choice, Simulation, Task
+from tellback.isolation import wire
 from tellback.roles import AgentSpec, Facts, State, WorldSpec
-from tellback.streams import Stream
+from tellback.run import Recorder
+from tellback.streams import Stream, Streams
 
 TRIED_SEEDS = 200
 
@@ -99,6 +104,51 @@ class Sneaky(AgentSpec):
         return super().__reduce_ex__(protocol)
 
 
+def truths() -> int:
+    """How many truths, records or large seeds there are in the variables of those who called."""
+    frame, found = sys._getframe(), 0
+    while frame is not None:
+        for name, value in frame.f_locals.items():
+            found += isinstance(value, Simulation | Recorder | Streams)
+            found += name == "seed" and isinstance(value, int)
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+class Tool:
+    """A setting that looks round when it is pickled."""
+
+    def __reduce__(self) -> Any:
+        return int, (truths(),)
+
+
+@dataclass(frozen=True)
+class Carrier(AgentSpec):
+    """A spec with code among its settings; its name looks round, too."""
+
+    tool: Any = None
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> Burglar:
+        burglar = Burglar()
+        burglar.begun = self.tool
+        return burglar
+
+    def __repr__(self) -> str:
+        return f"Carrier({truths()})"
+
+
+@dataclass(frozen=True, slots=True)
+class Slotted(AgentSpec):
+    """A spec whose settings are in slots."""
+
+    first: int = 0
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> Burglar:
+        burglar = Burglar()
+        burglar.begun = self.first
+        return burglar
+
+
 class Endless(Burglar):
     """Never answers, and says in a file who it is."""
 
@@ -108,8 +158,8 @@ class Endless(Burglar):
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         Path(self.path).write_text(str(os.getpid()))
-        while True:
-            time.sleep(0.01)
+        re.match(r"(a+)+b", "a" * 60)  # and no other thread of this process runs meanwhile
+        raise AssertionError
 
 
 class Noisy(Burglar):
@@ -144,3 +194,102 @@ class Leaver(Burglar):
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         sys.exit("enough")
+
+
+class Sleeper(Burglar):
+    """Never has done learning."""
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None:
+        time.sleep(1000)
+
+
+class Holder(Burglar):
+    """Ends its process, and leaves another one behind that holds all its pipes."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.path = path
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+            with suppress(OSError):
+                os.set_inheritable(int(name), True)
+        other = subprocess.Popen(["sleep", "1000"], close_fds=False)
+        Path(self.path).write_text(str(other.pid))
+        os._exit(3)
+
+
+class Forker(Burglar):
+    """Ends its process, and leaves a fork of it behind."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        if os.fork():
+            os._exit(3)
+        time.sleep(1000)
+        os._exit(0)
+
+
+class Early(Burglar):
+    """Answers before it is asked."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        answer = wire.framed(bytes(wire.TOKEN_BYTES) + wire.encoded_choice(task.choose(1)))
+        for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+            if int(name) > 2:
+                with suppress(OSError):
+                    os.write(int(name), answer)
+        return task.choose(0)
+
+
+class Mute(Burglar):
+    """Raises an error that cannot be printed."""
+
+    class Unprintable(Exception):  # noqa: N818
+        def __str__(self) -> str:
+            raise RuntimeError("no")
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        raise self.Unprintable
+
+
+class Odd(Burglar):
+    """What it does depends on what its choice is like when it learns from it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen = 0
+
+    def choice(self, task: Task, y: int) -> Choice:
+        raise NotImplementedError
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return self.choice(task, self.seen % 4)
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None:
+        self.seen += 1 + int(100 * choice.features.sum() + choice.features[0] * 10)
+        self.seen += (type(choice) is Choice) + 2 * (type(choice.response) is int)
+
+
+class Bytewise(Odd):
+    """Its responses are numbers of another type."""
+
+    def choice(self, task: Task, y: int) -> Choice:
+        return task.choose(y)._replace(response=np.uint8(y))
+
+
+class Tagging(Odd):
+    """Its choices are of a class of its own."""
+
+    def choice(self, task: Task, y: int) -> Choice:
+        return Tagged(*task.choose(y))
+
+
+class Tagged(Choice):
+    """Such a choice."""
+
+
+class OwnFeatures(Odd):
+    """Its choices have features of its own."""
+
+    def choice(self, task: Task, y: int) -> Choice:
+        return task.choose(y)._replace(features=np.full(task.responses.dim, 7.0 + y))

@@ -25,6 +25,7 @@ from tellback.agents import LORIL, Greedy, Uniform
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError, TellbackError
 from tellback.isolation import IsolatedAgent, IsolationError, parent, wire
+from tellback.isolation import process as processes
 from tellback.models import Ridge
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Choice
@@ -121,6 +122,20 @@ def test_late_descriptions_and_resumed_runs_are_the_same_too(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("reused")
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("kind", [burglars.Bytewise, burglars.Tagging, burglars.OwnFeatures])
+def test_odd_choices_are_made_plain_here_and_there(kind: Any, late: bool) -> None:
+    delay = (lambda t, rng: 2) if late else None
+    one, other = (
+        play(SMALL, kind(), 20, seed=1, delay=delay, isolated=alone) for alone in (False, True)
+    )
+    assert_same(one, other)
+    ours: Any = one.agent
+    theirs: Any = other.agent
+    assert ours.seen == theirs.seen > 0
+
+
+@pytest.mark.usefixtures("reused")
 def test_rounds_can_be_isolated() -> None:
     one, other = (
         [r.choice.estimate for r in islice(rounds(SMALL, LORIL(), seed=2, isolated=alone), 10)]
@@ -160,6 +175,29 @@ def test_the_settings_of_an_agent_find_nothing_either() -> None:
 
 
 @pytest.mark.usefixtures("reused")
+def test_code_among_the_settings_runs_before_there_is_a_truth() -> None:
+    agent = burglars.Carrier(burglars.Tool())
+    run: Any = play(SMALL, agent, 3, seed=None, isolated=True)
+    assert run.agent.begun == 0
+    assert run.agent_name == "Carrier(0)"
+
+
+@pytest.mark.usefixtures("reused")
+def test_settings_may_be_in_slots() -> None:
+    run: Any = play(SMALL, burglars.Slotted(5), 3, isolated=True)
+    assert run.agent.begun == 5
+
+
+@pytest.mark.usefixtures("reused")
+def test_a_world_with_a_seed_of_its_own_gets_a_warning() -> None:
+    world = Demonstrated(SMALL.with_settings({"seed": 0}))
+    with pytest.warns(UserWarning, match="'synthetic' has a seed of its own"):
+        play(world, Uniform(), 1, seed=None, isolated=True)
+    with pytest.warns(UserWarning, match="has a seed of its own"):
+        rounds(world, Uniform(), isolated=True)
+
+
+@pytest.mark.usefixtures("reused")
 def test_a_small_seed_can_be_guessed_even_then() -> None:
     """The same results, bit for bit, cannot hide a seed from one who tries them all."""
     found: Any = play(SMALL, burglars.Burglar(), 3, seed=7, isolated=True).agent
@@ -175,6 +213,8 @@ def test_an_error_comes_back_with_its_traceback() -> None:
         play(SMALL, burglars.Faulty(), 1, isolated=True)
     with pytest.raises(IsolationError, match="SystemExit: enough"):
         play(SMALL, burglars.Leaver(), 1, isolated=True)
+    with pytest.raises(IsolationError, match="its text cannot be had: RuntimeError"):
+        play(SMALL, burglars.Mute(), 1, isolated=True)
     agent = IsolatedAgent(LORIL(model=Ridge()), SMALL.facts, Stream(0, "birth of agent"))
     task = Task(None, 0, Listed(1e8 * np.eye(3)))
     with pytest.raises(SettingError, match="length of 1e"):
@@ -196,6 +236,51 @@ def test_a_killed_process_is_noticed_and_nothing_is_left() -> None:
     del other
     gc.collect()
     assert process.returncode == 0
+
+
+def test_a_process_that_is_left_behind_does_not_hold_the_referee(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "LOOK_MILLISECONDS", 10)
+    path = tmp_path / "pid"
+    with pytest.raises(IsolationError, match=r"has ended \(exit code 3\)"):
+        play(SMALL, burglars.Holder(str(path)), 3, isolated=True)
+    until(lambda: not _lives(int(path.read_text())))
+
+
+def test_a_fork_leaves_the_pipes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "LOOK_MILLISECONDS", None)  # only the end of the pipe tells
+    with pytest.raises(IsolationError, match=r"has ended \(exit code 3\)"):
+        play(SMALL, burglars.Forker(), 3, isolated=True)
+
+
+def test_ctrl_c_ends_it_while_the_pipe_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = IsolatedAgent(burglars.Sleeper(), SMALL.facts, Stream(0, "birth of agent"))
+    task = Task(None, 0, Listed(np.eye(3)))
+    wait = processes.AgentProcess._wait
+
+    def interrupted(self: Any, ready: Any) -> None:
+        if ready is self._writable:
+            raise KeyboardInterrupt
+        wait(self, ready)
+
+    monkeypatch.setattr(processes.AgentProcess, "_wait", interrupted)
+    monkeypatch.setattr(processes, "PATIENCE_SECONDS", 0.0)
+
+    def teach_for_ever() -> None:
+        while True:
+            agent.learn(task, task.choose(0), 0)
+
+    with pytest.raises(KeyboardInterrupt):
+        teach_for_ever()
+    assert agent._process.returncode == -signal.SIGKILL
+    with pytest.raises(IsolationError, match="has ended"):
+        agent.flush()
+
+
+def test_an_answer_to_what_was_not_asked_is_none() -> None:
+    with pytest.raises(IsolationError, match="answered something else than respond"):
+        play(SMALL, burglars.Early(), 3, isolated=True)
 
 
 def test_what_it_writes_into_the_pipe_is_no_answer(capfd: pytest.CaptureFixture[str]) -> None:
@@ -337,3 +422,24 @@ def test_a_state_with_a_pickle_in_it_is_refused() -> None:
     np.savez(file, **arrays)
     with pytest.raises(wire.WireError):
         wire.decoded_state(file.getvalue())
+
+
+def test_a_state_that_would_grow_is_refused() -> None:
+    file = io.BytesIO()
+    arrays: dict[str, Any] = {"state.a": np.zeros(100_000)}
+    np.savez_compressed(file, **arrays)
+    with pytest.raises(wire.WireError, match="compressed"):
+        wire.decoded_state(file.getvalue())
+
+
+def test_only_a_state_may_be_large() -> None:
+    large = struct.pack("<Q", 1 << 30)
+    assert wire.length_of(large, wire.most_bytes(wire.STATE)) == 1 << 30
+    for kind in (wire.CHOICE, wire.VALUE, wire.ERROR):
+        with pytest.raises(wire.WireError, match="bytes"):
+            wire.length_of(large, wire.most_bytes(kind))
+
+
+def test_the_text_of_an_error_is_cut() -> None:
+    frame = wire.encoded_error("KeyError", "\u20ac" * 10**7, "x" * 10**7)
+    assert len(frame) < wire.most_bytes(wire.ERROR)

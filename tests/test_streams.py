@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy import stats
 
 from tellback.errors import SettingError
-from tellback.streams import Stream, Streams
+from tellback.streams import SECRET_FROM, Stream, Streams
 
 Draw = Callable[[np.random.Generator], object]
 
@@ -108,6 +109,35 @@ def test_no_seed_is_reachable_from_the_generator() -> None:
     rng = Streams(12345).stream("agent").at(1)
     assert rng.bit_generator.seed_seq is None
     assert 12345 not in np.asarray(rng.bit_generator.state["state"]["key"]).tolist()
+
+
+ROLES = ("world", "teacher", "agent", "delay", "birth of world", "birth of agent")
+
+
+def reversible_key(seed: int, role: str) -> list[int]:
+    """By NumPy's SeedSequence, which can be undone."""
+    entropy = [seed, zlib.crc32(role.encode())]
+    words: list[int] = np.random.SeedSequence(entropy).generate_state(2, np.uint64).tolist()
+    return words
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_small_seeds_keep_their_streams(role: str) -> None:
+    for seed in (0, 1, 12345, SECRET_FROM - 1):
+        assert list(Stream(seed, role).key) == reversible_key(seed, role)
+
+
+def test_the_key_of_a_large_seed_cannot_be_undone() -> None:
+    seeds = (SECRET_FROM, SECRET_FROM + 1, 2**127 + 3, 2**128 - 1, 2**20_000)
+    keys = {(seed, role): Stream(seed, role).key for seed in seeds for role in ROLES}
+    assert len(set(keys.values())) == len(keys)
+    for (seed, role), key in keys.items():
+        assert list(key) != reversible_key(seed, role)
+    # Runs with such a seed can be repeated, on any machine.
+    assert keys[2**127 + 3, "agent"] == (
+        13603060748431327225,
+        13671035719095470081,
+    )
 
 
 def test_births_are_streams_of_their_own() -> None:

@@ -57,30 +57,19 @@ class Ledger:
             raise ProtocolError(f"Round {t} is over; the next must be above {self._latest}.")
         if type(task[0]) not in PLAIN:
             task = _handed(task)
-        choice = self.agent.respond(task, self._stream.at(t))
-        if not isinstance(choice, Choice):
+        choice = plain_choice(self.agent.respond(task, self._stream.at(t)))
+        propensity = choice.propensity
+        if propensity is not None and not 0 < propensity <= 1:
             raise ProtocolError(
-                f"respond must return a Choice, such as task.choose(y), not {choice!r}."
+                f"In round {t} the agent stated a propensity of {propensity!r}: it must be a "
+                "number above 0 and at most 1, or None if it is not known."
             )
-        if type(choice) is not Choice:  # a class of the agent's own may answer each time anew
-            choice = Choice._make(tuple.__iter__(choice))
-        if type(choice.response) is not int:
-            choice = choice._replace(response=plain_response(choice.response))
-        stated = choice.propensity
-        if stated is not None:
-            propensity = stated if type(stated) is float else plain_number(stated)
-            if not 0 < propensity <= 1:
-                raise ProtocolError(
-                    f"In round {t} the agent stated a propensity of {stated!r}: it must be a "
-                    "number above 0 and at most 1, or None if it is not known."
-                )
-            if propensity is not stated:
-                choice = choice._replace(propensity=propensity)
         if choice.response not in task.responses:
             raise ProtocolError(
                 f"In round {t} the agent chose {choice.response!r}, "
                 f"which is not among the possible responses: {task.responses!r}."
             )
+        choice = with_features_of(task, choice)
         self._open[t] = (task, choice)
         self._latest = t
         return choice
@@ -137,6 +126,27 @@ def _handed(task: Task) -> Task:
     """The task as the agent is given it, whose context it cannot change for anybody else."""
     context = read_only(task.context)
     return task if context is task.context else task._replace(context=context)
+
+
+def plain_choice(choice: Any) -> Choice:
+    """What an agent answered as a plain Choice of plain values; an error if it is none."""
+    if not isinstance(choice, Choice):
+        raise ProtocolError(
+            f"respond must return a Choice, such as task.choose(y), not {choice!r}."
+        )
+    # A class of the agent's own may answer each time anew.
+    plain = choice if type(choice) is Choice else Choice._make(tuple.__iter__(choice))
+    if type(plain.response) is not int:
+        plain = plain._replace(response=plain_response(plain.response))
+    if plain.propensity is not None and type(plain.propensity) is not float:
+        plain = plain._replace(propensity=plain_number(plain.propensity))
+    return plain
+
+
+def with_features_of(task: Task, choice: Choice) -> Choice:
+    """The choice with the task's own features of its response, as a log or a pipe returns it."""
+    features = task.responses.features(choice.response)
+    return choice if choice.features is features else choice._replace(features=features)
 
 
 def plain_response(response: Any) -> Any:

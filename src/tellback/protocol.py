@@ -6,6 +6,7 @@ There is one loop, ``_protocol_1``, and one place where regret is computed, ``_j
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count, islice
@@ -15,7 +16,7 @@ import numpy as np
 
 from tellback.errors import ProtocolError, SettingError, whole
 from tellback.history import History
-from tellback.isolation import IsolatedAgent
+from tellback.isolation import IsolatedAgent, Packed
 from tellback.ledger import Ledger
 from tellback.matching import Same, demand_match
 from tellback.proof import Witness
@@ -36,7 +37,8 @@ from tellback.roles import (
     demand,
     new_tuple,
 )
-from tellback.run import Recorder, Run
+from tellback.run import Recorder, Run, name_of
+from tellback.specs import all_parts
 from tellback.streams import Streams
 
 __all__ = [
@@ -107,8 +109,9 @@ def rounds(
     Round
         After the agent has learned from it, if its description has arrived.
     """
+    sent = _sent(agent, world) if isolated else agent
     streams = Streams(seed)
-    simulation, live = _begin(world, agent, streams, isolated)
+    simulation, live = _begin(world, sent, streams)
     remembered = _remembered(simulation.world, history, start, delay)
     ledger = Ledger(live, streams.stream("agent"))
     return _protocol_1(simulation, ledger, streams, start, delay, remembered)
@@ -166,9 +169,12 @@ def play(
     100
     """
     rounds = whole("rounds", rounds)
+    # Both run code of the agent's: now, while there is no seed, no world and no record.
+    agent_name = name_of(agent)
+    sent = _sent(agent, world) if isolated else agent
     seed = secrets.randbits(SECRET_BITS) if seed is None else seed
     streams = Streams(seed)
-    simulation, live = _begin(world, agent, streams, isolated)
+    simulation, live = _begin(world, sent, streams)
     remembered = _remembered(simulation.world, history, start, delay)
     match = demand_match(getattr(simulation.world, "match", Same()))
     recorder = Recorder(rounds)
@@ -188,7 +194,7 @@ def play(
     return recorder.run(
         world=world,
         agent=live,
-        spec=agent,
+        agent_name=agent_name,
         seed=seed,
         start=start,
         history=remembered,
@@ -297,11 +303,23 @@ def _at_once(t: int, rng: np.random.Generator) -> int:
     return 0
 
 
+def _sent(agent: AgentSpec | Agent, world: object) -> Packed | IsolatedAgent:
+    """An agent as its process will get it; a warning if the world can be found even so."""
+    for part in all_parts(world) if isinstance(world, WorldSpec) else ():
+        if isinstance(part, WorldSpec) and getattr(part, "seed", None) is not None:
+            warnings.warn(
+                f"The world {part.kind!r} has a seed of its own: an isolated agent that tries it "
+                "finds the truth. Leave out the world's seed, and play with seed=None.",
+                UserWarning,
+                stacklevel=3,
+            )
+    return agent if isinstance(agent, IsolatedAgent) else Packed.of(agent)
+
+
 def _begin(
     world: WorldSpec | Simulation | Any,
-    agent: AgentSpec | Agent,
+    agent: AgentSpec | Agent | Packed,
     streams: Streams,
-    isolated: bool,
 ) -> tuple[Simulation, Agent]:
     """Bring specs to life; take live objects as they are."""
     if isinstance(world, WorldSpec):
@@ -318,9 +336,7 @@ def _begin(
     facts = simulation.world.facts
     if not isinstance(facts, Facts):
         raise ProtocolError(f"A world's facts must be Facts, not {facts!r}.")
-    if isolated and not isinstance(agent, IsolatedAgent):
-        if not isinstance(agent, AgentSpec):
-            demand(agent, Agent)
+    if isinstance(agent, Packed):
         return simulation, IsolatedAgent(agent, facts, streams.birth_stream("agent"))
     if isinstance(agent, AgentSpec):
         return simulation, agent.begin(facts, streams.birth("agent"))

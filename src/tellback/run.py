@@ -321,7 +321,7 @@ class Recorder:
         self,
         world: object,
         agent: Agent,
-        spec: object,
+        agent_name: str,
         seed: int,
         start: int,
         history: Sequence[Exchange],
@@ -342,8 +342,8 @@ class Recorder:
             responses=self._responses,
             descriptions=self._descriptions,
             agent=agent,
-            world_name=_name(world),
-            agent_name=_name(spec),
+            world_name=name_of(world),
+            agent_name=agent_name,
             proof=standing.proof,
             caveat=standing.caveat,
             seed=seed,
@@ -358,5 +358,7 @@ def _writable(column: Any) -> Any:
     return column.data if isinstance(column, np.ndarray) else column
 
 
-def _name(thing: object) -> str:
-    return repr(thing) if isinstance(thing, Spec) else type(thing).__name__
+def name_of(thing: object) -> str:
+    """What a run calls its world or its agent: the settings, or else the class."""
+    name = repr(thing) if isinstance(thing, Spec) else type(thing).__name__
+    return str.__str__(name)  # a plain text: a class of the agent's own could answer otherwise

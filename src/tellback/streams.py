@@ -6,13 +6,15 @@ round's number. Hence two agents with one seed meet the same tasks however much 
 them draws, a run can be taken up at any round, and descriptions may be given in any order.
 
 A stream is a NumPy ``Generator`` over the counter-based Philox generator: the round's
-number is a word of its counter. The key is a hash of seed and role: a stream does not show
-the run's seed, though whoever tries small seeds one after the other will find it.
+number is a word of its counter. The key follows from seed and role. Whoever draws from a
+stream can read its key, and from the key find a seed below 2**64. From the key of a larger
+seed, which is a cryptographic hash, there is no way back.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import zlib
 from collections.abc import Sequence
 
@@ -23,6 +25,9 @@ from tellback.errors import whole
 
 EMPTY_BUFFER = 4
 """Philox makes four words at a time; position 4 says that all are used."""
+
+SECRET_FROM = 2**64
+"""Seeds from here on are not found by trying, and their keys do not show them either."""
 
 
 class _PhiloxState(ctypes.Structure):
@@ -55,8 +60,7 @@ class Stream:
     """
 
     def __init__(self, seed: int, role: str) -> None:
-        entropy = [whole("seed", seed, at_least=0), zlib.crc32(role.encode())]
-        self._begin(np.random.SeedSequence(entropy).generate_state(2, np.uint64))
+        self._begin(_key(whole("seed", seed, at_least=0), role))
 
     @classmethod
     def with_key(cls, key: Sequence[int]) -> Stream:
@@ -67,7 +71,7 @@ class Stream:
 
     @property
     def key(self) -> tuple[int, int]:
-        """The two words that make it: a hash of seed and role."""
+        """The two words that make it, which follow from seed and role."""
         first, second = self._philox.state["state"]["key"].tolist()
         return first, second
 
@@ -116,6 +120,17 @@ class Stream:
             and state.uinteger == public["uinteger"]
         )
         return as_expected
+
+
+def _key(seed: int, role: str) -> AnyArray:
+    if seed >= SECRET_FROM:
+        # Not SeedSequence: every step of it can be undone, so that an agent which reads the
+        # key of its own stream would compute the seed, and from that the truth.
+        digest = hashlib.blake2b(f"{seed:x} {role}".encode(), digest_size=16).digest()
+        return np.frombuffer(digest, dtype="<u8").astype(np.uint64)
+    # A small seed can be found by trying anyway; results that are stored keep their bits.
+    entropy = [seed, zlib.crc32(role.encode())]
+    return np.random.SeedSequence(entropy).generate_state(2, np.uint64)
 
 
 CLASS_STREAM = "model class"

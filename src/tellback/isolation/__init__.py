@@ -5,6 +5,7 @@ a pipe: facts, tasks, descriptions, and the key of its own random stream. What i
 decoded strictly and never unpickled, so that it cannot run code in the process of the referee.
 """
 
+from tellback.isolation.packing import Packed
 from tellback.isolation.parent import IsolatedAgent, IsolationError
 
-__all__ = ["IsolatedAgent", "IsolationError"]
+__all__ = ["IsolatedAgent", "IsolationError", "Packed"]

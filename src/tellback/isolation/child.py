@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
 import pickle
+import select
 import signal
+import sys
 import threading
-import time
 import traceback
 from multiprocessing import spawn
 from typing import Any, BinaryIO
 
-from tellback.errors import ProtocolError
-from tellback.isolation import parent, wire
+from tellback.isolation import packing, wire
+from tellback.ledger import plain_choice, with_features_of
 from tellback.read_only import read_only
 from tellback.responses import Listed
 from tellback.roles import Agent, AgentSpec, Choice, Task, demand
@@ -35,14 +37,14 @@ class Child:
         """Do what is asked until the referee has gone."""
         while True:
             try:
-                forgotten, (name, *details) = pickle.loads(wire.receive(source))
+                forgotten, token, (name, *details) = pickle.loads(wire.receive(source))
             except EOFError:
                 return
             for number in forgotten:
                 self._listed.pop(number, None)
             answer = self._answered(name, details)
             if answer is not None:
-                wire.send(sink, answer)
+                wire.send(sink, token + answer)
 
     def _answered(self, name: str, details: list[Any]) -> bytes | None:
         answer: bytes | None
@@ -55,8 +57,8 @@ class Child:
         try:
             answer = getattr(self, f"_{name}")(*details)
         except BaseException as error:  # an agent may call sys.exit()
-            kind, message = type(error).__name__, str(error)
-            answer = wire.encoded_error(kind, message, traceback.format_exc())
+            kind = type(error).__name__
+            answer = wire.encoded_error(kind, _message(error), traceback.format_exc())
             if told:
                 self._failed, answer = answer, None
         return answer
@@ -90,11 +92,10 @@ class Child:
         task = self._task(context, instruction, number, matrix)
         if key != self._key:
             self._key, self._stream = key, Stream.with_key(key)
-        choice = self._agent.respond(task, self._stream.at(t))
-        if not isinstance(choice, Choice):
-            raise ProtocolError(
-                f"respond must return a Choice, such as task.choose(y), not {choice!r}."
-            )
+        # Made plain as the ledger does it, so that the agent learns from the same choice.
+        choice = plain_choice(self._agent.respond(task, self._stream.at(t)))
+        if choice.response in task.responses:
+            choice = with_features_of(task, choice)
         self._latest = (task, choice)
         return wire.encoded_choice(choice)
 
@@ -156,25 +157,49 @@ class _Numbered(pickle.Unpickler):
         return self._responses(*known)
 
 
-def _end_with(parent: int) -> None:
-    """End when the referee has gone, even in the middle of something."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException as another:  # an error of the agent's own class
+        return f"(its text cannot be had: {type(another).__name__})"
 
 
-def main() -> None:
+def _end_with_referee(lifeline: int) -> None:
+    """End, with all that was started here, when the referee ends or is killed."""
+    os.set_inheritable(lifeline, False)
+    if sys.platform == "linux":
+        # Even where Python code cannot run: in the middle of a compiled function, or stopped.
+        # Not prctl's signal at the parent's death, which comes when a thread of it ends.
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    threading.Thread(target=_watch, args=(lifeline, os.getppid()), daemon=True).start()
+
+
+def _watch(lifeline: int, referee: int) -> None:
+    """The same for other systems, and where the referee had ended before."""
+    closed = select.poll()
+    closed.register(lifeline, select.POLLIN)
+    while not closed.poll(1000) and os.getppid() == referee:
+        pass
+    os.killpg(0, signal.SIGKILL)
+
+
+def main(lifeline: int) -> None:
     """Serve on standard input and output, which the agent itself does not get."""
+    _end_with_referee(lifeline)
     source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
+    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(2, 1)  # what the agent prints goes to standard error
+
+    def leave_pipes() -> None:
+        """What the agent forks must not hold them: the referee would wait for it."""
+        for pipe in (source, sink):
+            os.dup2(nothing, pipe.fileno(), inheritable=False)
+
+    os.register_at_fork(after_in_child=leave_pipes)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the referee decides when to stop
-    parent.in_agents_process = True
-    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    packing.in_agents_process = True
     Child().serve(source, sink)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import io
 import pickle
-import subprocess
-import sys
+import secrets
 import weakref
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tellback.errors import ProtocolError, SettingError, TellbackError
 from tellback.isolation import wire
+from tellback.isolation.packing import Packed
+from tellback.isolation.process import AgentProcess
 from tellback.read_only import PLAIN
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task, new_tuple
 from tellback.saved import InFiles
-from tellback.specs import Spec
 from tellback.streams import EMPTY_BUFFER, Stream
 
-PROGRAM = "tellback.isolation.child"
-PATIENCE_SECONDS = 2.0  # with a process that is to end, before it is killed
 _ABSENT = np.empty(0)
 _OWN_ERRORS: dict[str, type[TellbackError]] = {
     error.__name__: error for error in (SettingError, ProtocolError, TellbackError)
 }
-
-
-in_agents_process = False
-"""Whether this is the process of an isolated agent, which must not start another."""
 
 
 class IsolationError(TellbackError):
@@ -48,7 +41,7 @@ class IsolatedAgent(InFiles):
     ----------
     agent : AgentSpec or Agent
         The settings of an agent, or a live one, of which the process gets a copy: the one
-        that is given here learns nothing.
+        that is given here learns nothing. ``Packed`` if it was packed before.
     facts : Facts
         What it may know beforehand.
     birth : Stream
@@ -56,21 +49,16 @@ class IsolatedAgent(InFiles):
     """
 
     def __init__(self, agent: Any, facts: Facts, birth: Stream) -> None:
-        if in_agents_process:
-            raise SettingError(
-                "The program that defines the agent starts a run when it is imported: put what "
-                'it does under if __name__ == "__main__":, or define the agent in a module.'
-            )
+        packed = agent if isinstance(agent, Packed) else Packed.of(agent)
         self.facts = facts
-        self._given = agent
+        self._given = packed.given
         self._process = _started()
         self.close = weakref.finalize(self, _end, self._process)
         self._numbers: weakref.WeakKeyDictionary[Listed, int] = weakref.WeakKeyDictionary()
         self._met = 0  # how many lists of responses there have been
         self._forgotten: list[int] = []  # those that are no more, until the process is told
         self._latest: tuple[Task | None, Choice | None] = (None, None)
-        packed, main = _packed(agent)
-        self._ask("adopt", packed, main, facts, birth.key)
+        self._ask("adopt", packed.data, packed.program, facts, birth.key)
 
     @property
     def spec(self) -> AgentSpec | None:
@@ -159,25 +147,34 @@ class IsolatedAgent(InFiles):
         except wire.WireError as error:
             raise self._ended(f"answered with {error}") from error
 
-    def _tell(self, *message: Any) -> None:
+    def _tell(self, *message: Any, token: bytes = b"") -> None:
         forgotten = self._forgotten[:]
         del self._forgotten[: len(forgotten)]
+        sent = pickle.dumps((forgotten, token, message), protocol=5)
         try:
-            wire.send(self._process.stdin, pickle.dumps((forgotten, message), protocol=5))  # type: ignore[arg-type]
-        except (OSError, ValueError) as error:
-            raise self._ended("has ended") from error
-
-    def _ask(self, *message: Any, answer: bytes = wire.VALUE) -> bytes:
-        self._tell(*message)
-        try:
-            frame = wire.receive(self._process.stdout)  # type: ignore[arg-type]
+            self._process.send(sent)
         except (EOFError, OSError, ValueError) as error:
             raise self._ended("has ended") from error
-        except KeyboardInterrupt:  # the answer to come would be taken for that of the next
+        except BaseException:  # Ctrl-C: half a message may be in the pipe
             self.close()
             raise
+
+    def _ask(self, *message: Any, answer: bytes = wire.VALUE) -> bytes:
+        # What the agent wrote before it was asked cannot have the token, and is no answer.
+        token = secrets.token_bytes(wire.TOKEN_BYTES)
+        self._tell(*message, token=token)
+        try:
+            frame = self._process.receive(wire.most_bytes(answer))
+        except (EOFError, OSError, ValueError) as error:
+            raise self._ended("has ended") from error
         except wire.WireError as error:
             raise self._ended(f"answered with {error}") from error
+        except BaseException:  # Ctrl-C: the answer to come would be taken for that of the next
+            self.close()
+            raise
+        if frame[: len(token)] != token:
+            raise self._ended(f"answered something else than {message[0]}")
+        frame = frame[len(token) :]
         kind, body = frame[:1], frame[1:]
         if kind == wire.ERROR:
             raise _raised(*self._decoded(wire.decoded_error, body))
@@ -219,43 +216,10 @@ class _Numbering(pickle.Pickler):
         return self._number(thing) if type(thing) is Listed else None
 
 
-class _Packing(pickle.Pickler):
-    """Pickles agents. Specs go by their class and settings, and not by a method of theirs."""
-
-    def reducer_override(self, thing: Any) -> Any:
-        if isinstance(thing, Spec):
-            return wire.spec_of, (type(thing), dict(object.__getattribute__(thing, "__dict__")))
-        return NotImplemented
-
-
 def _described(choice: Choice) -> tuple[Any, ...]:
     """A choice without its features, which the process looks up."""
     response, _, *told = choice
     return response, *told
-
-
-def _packed(agent: Any) -> tuple[bytes, str | None]:
-    """The agent as bytes, and the program that defines its class if no module does."""
-    file = io.BytesIO()
-    try:
-        _Packing(file, protocol=5).dump(agent)
-    except Exception as error:
-        raise SettingError(
-            f"{agent!r} cannot be sent to a process of its own ({error!r}): give the spec of an "
-            "agent, or define its class at the top of a module."
-        ) from error
-    packed = file.getvalue()
-    if b"__main__" not in packed:
-        return packed, None
-    main: Any = sys.modules["__main__"]
-    name = getattr(getattr(main, "__spec__", None), "name", None)
-    path = getattr(main, "__file__", None)
-    if name is None and path is None:
-        raise SettingError(
-            f"The class of {agent!r} was typed at a prompt or in a notebook, where another "
-            "process cannot find it: define it in a module to run it isolated."
-        )
-    return packed, f"module {name}" if name is not None else f"path {Path(str(path)).resolve()}"
 
 
 def _raised(kind: str, message: str, traceback: str) -> TellbackError:
@@ -264,25 +228,8 @@ def _raised(kind: str, message: str, traceback: str) -> TellbackError:
     return IsolationError(f"The isolated agent raised {kind}: {message}\n\n{traceback}")
 
 
-def _started() -> subprocess.Popen[bytes]:
-    # A program of its own, and not a fork: nothing of this process is in it. Nor is it
-    # multiprocessing's spawn, which would import the program that holds the world.
-    paths = [path or str(Path.cwd()) for path in sys.path]
-    program = f"import sys; sys.path[:] = {paths!r}; from {PROGRAM} import main; main()"
-    return subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
+_started = AgentProcess
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            try:
-                pipe.close()
-            except OSError:  # what was still to be written cannot be any more
-                continue
-    try:
-        process.wait(PATIENCE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def _end(process: AgentProcess) -> None:
+    process.end()

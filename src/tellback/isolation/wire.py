@@ -1,8 +1,9 @@
 """What passes through the pipes between the referee and an isolated agent.
 
 Messages are frames: eight bytes that give the length, then so many bytes. Towards the agent
-they are pickled: the referee is trusted. Towards the referee they are one of a few kinds,
-each decoded by hand: numbers by ``struct``, the rest as JSON, arrays by NumPy without pickle.
+they are pickled: the referee is trusted. Towards the referee they begin with the token of the
+question, and are one of a few kinds, each decoded by hand: numbers by ``struct``, the rest as
+JSON, arrays by NumPy without pickle.
 """
 
 from __future__ import annotations
@@ -10,21 +11,25 @@ from __future__ import annotations
 import io
 import json
 import struct
+import zipfile
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from tellback.roles import Choice, State
-from tellback.specs import Spec
 
 CHOICE, ERROR, STATE, VALUE = b"C", b"E", b"S", b"V"
 """The kinds of answers."""
 
-MOST_BYTES = 1 << 32
-"""Of one answer: a broken or hostile process must not make the referee read for ever."""
+TOKEN_BYTES = 8
+"""Of the random token that comes with a question and must be in its answer."""
+
+_MOST_BYTES, _MOST_BYTES_OF_A_STATE = 1 << 24, 1 << 32
+_LONGEST_TEXT = 100_000  # of an error
 
 _LENGTH = struct.Struct("<Q")
+HEADER = _LENGTH.size
 _NUMBERS = struct.Struct("<ddd?ddI")  # of a choice, then the length of its response as JSON
 _DEEPEST = 32
 
@@ -33,9 +38,27 @@ class WireError(Exception):
     """An answer that is none of those that are allowed."""
 
 
+def most_bytes(kind: bytes) -> int:
+    """Of one answer: a broken or hostile process must not make the referee read for ever."""
+    return _MOST_BYTES_OF_A_STATE if kind == STATE else _MOST_BYTES
+
+
+def framed(message: bytes) -> bytes:
+    """A frame."""
+    return _LENGTH.pack(len(message)) + message
+
+
+def length_of(header: bytes, most: int) -> int:
+    """How many bytes follow the first ``HEADER`` ones of a frame."""
+    length: int = _LENGTH.unpack(header)[0]
+    if length > most:
+        raise WireError(f"{length} bytes, where {most} are allowed")
+    return length
+
+
 def send(pipe: BinaryIO, message: bytes) -> None:
     """Write a frame."""
-    pipe.write(_LENGTH.pack(len(message)) + message)
+    pipe.write(framed(message))
     pipe.flush()
 
 
@@ -47,10 +70,7 @@ def receive(pipe: BinaryIO) -> bytes:
     EOFError
         If the other side has gone.
     """
-    length = _LENGTH.unpack(_read(pipe, _LENGTH.size))[0]
-    if length > MOST_BYTES:
-        raise WireError(f"an answer of {length} bytes")
-    return _read(pipe, length)
+    return _read(pipe, _LENGTH.unpack(_read(pipe, HEADER))[0])
 
 
 def _read(pipe: BinaryIO, count: int) -> bytes:
@@ -58,13 +78,6 @@ def _read(pipe: BinaryIO, count: int) -> bytes:
     if len(data) < count:
         raise EOFError
     return data
-
-
-def spec_of(kind: type[Spec], settings: dict[str, Any]) -> Spec:
-    """The spec of a class with settings that it has checked before."""
-    spec = object.__new__(kind)
-    spec.__dict__.update(settings)
-    return spec
 
 
 def encoded_choice(choice: Choice) -> bytes:
@@ -126,7 +139,8 @@ def decoded_value(body: bytes) -> str | int | float | bool | None:
 
 def encoded_error(kind: str, message: str, traceback: str) -> bytes:
     """What went wrong in the agent, as text."""
-    return ERROR + json.dumps([kind, message, traceback]).encode()
+    texts = [kind[:_LONGEST_TEXT], message[:_LONGEST_TEXT], traceback[-_LONGEST_TEXT:]]
+    return ERROR + json.dumps(texts).encode()
 
 
 def decoded_error(body: bytes) -> tuple[str, str, str]:
@@ -152,8 +166,17 @@ def encoded_state(state: Mapping[str, Any]) -> bytes:
 def decoded_state(body: bytes) -> State:
     """The arrays and numbers."""
     try:
+        with zipfile.ZipFile(io.BytesIO(body)) as members:
+            infos = members.infolist()
+        # As NumPy's savez writes it. What is compressed may be a thousand times as large.
+        if any(info.compress_type != zipfile.ZIP_STORED for info in infos):
+            raise WireError("a state that is compressed")
+        if sum(info.file_size for info in infos) > len(body):
+            raise WireError("a state that is larger than its bytes")
         with np.load(io.BytesIO(body), allow_pickle=False) as archive:
             arrays = {name.removeprefix("state."): archive[name] for name in archive.files}
+    except WireError:
+        raise
     except Exception as error:  # NumPy and zipfile raise many kinds
         raise WireError(f"a state that cannot be read: {error!r}") from error
     return {name: array.item() if array.ndim == 0 else array for name, array in arrays.items()}
