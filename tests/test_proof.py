@@ -312,7 +312,7 @@ class Deaf(Greedy):
     def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         agent = super().begin(facts, rng)
         learn = agent.learn
-        agent.learn = lambda task, choice, said: learn(task, choice, 1)  # type: ignore[method-assign]
+        agent.__dict__["learn"] = lambda task, choice, said: learn(task, choice, 1)
         return agent
 
 
@@ -348,6 +348,13 @@ def test_an_altered_agent_has_no_proof(said: str) -> None:
     assert standing_of(agent).proof is None
     if "_lam" not in said:  # refused before, as it is not the model's
         assert said in standing_of(agent).caveat
+
+
+def test_an_altered_spec_has_no_proof() -> None:
+    model = Ridge()
+    object.__setattr__(model, "begin", Warm().begin)
+    spec = Certified(Greedy(model=model), k=SelfNormalized(), lam=1.0)
+    assert not_proven(play(WORLD, spec, 5), "its spec Ridge has more than its settings")
 
 
 def test_other_members_than_those_of_the_spec_void_the_proof() -> None:

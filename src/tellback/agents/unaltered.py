@@ -38,6 +38,8 @@ def why_not_ours(agent: Any, spec: AgentSpec | None, facts: Facts | None, learne
     for one in all_parts(spec):
         if not _is_ours(type(one)):
             return f"{type(one).__name__} is a spec of your own, and may do something else"
+        if vars(one).keys() != set(one.settings()):  # such as a begin() that was put in its place
+            return f"its spec {type(one).__name__} has more than its settings"
     fresh: Any = spec.begin(facts, np.random.default_rng(0))
     if where := _difference(agent, fresh, "agent", {}):
         return f"{where} is not as the agent's spec makes it"
