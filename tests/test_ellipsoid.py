@@ -260,3 +260,11 @@ def test_features_of_another_dimension_are_refused(dim: int) -> None:
 def test_nonsense_is_refused_by_name(dim: int, lam: float) -> None:
     with pytest.raises(SettingError, match="dim" if dim == 0 else "lam"):
         Ellipsoid(dim, lam)
+
+
+def test_features_that_no_ridge_allows_get_no_advice_on_the_ridge() -> None:
+    for length, advised in ((1e6, True), (1e200, False)):
+        with pytest.raises(SettingError, match="Divide all features by") as refused:
+            Ellipsoid(2, 1.0).add(np.array([length, 0.0]))
+        assert ("or set lam to" in str(refused.value)) is advised
+        assert "inf" not in str(refused.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import subprocess
@@ -17,7 +18,7 @@ from tellback.agents import LORIL
 from tellback.lab import Store
 from tellback.lab.compare import Estimate
 from tellback.lab.status import finished
-from tellback.paper.theory import coverage, plan
+from tellback.paper.theory import certificates, coverage, plan
 from tellback.paper.theory.experiment import not_above
 from tellback.paper.theory.known_class import KnownClass
 from tellback.streams import Streams
@@ -67,9 +68,10 @@ def test_every_statement_has_its_line_in_the_claims_table(ran: tuple[Path, str])
         "Theorem 2, repaired",
         "running certificate",
         "printed sizes: maximum likelihood",
-        "printed sizes: ridge regression",
+        "The analogue of Theorem 2 for ridge regression",
         "14,500 at T = 10,000, with probability 90%",
         "Below T from T = 24,644 on",
+        "No play can have more regret in these worlds than the sum of the best rewards",
         "a running certificate at the paper&#x27;s printed sizes, by ridge",
         "does not depend on |Y|",
         "grows with d",
@@ -121,6 +123,17 @@ def test_distances_are_those_of_an_ellipsoid_worked_out_round_by_round() -> None
         sigma += np.outer(g, g)
     found = coverage.distances(run, known, truth, responses)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_the_printed_bound_is_true_for_the_radius_of_algorithm_1_too() -> None:
+    """By the paper's chain that radius gives more; with widths clipped at 1, less."""
+    known, T, delta = certificates.KNOWN, 10_000, certificates.DELTA
+    printed = known.bounds()["Theorem 2, printed"](T)
+    constant = theory.printed_constant(known.log_size, delta) / 2
+    sizes = T * known.world.rank * math.log1p(T * known.B)
+    chain = printed + 8 * (constant - 1) * known.B * math.sqrt(sizes)
+    found = [round(one) for one in (certificates.clipped_bound(T), printed, chain)]
+    assert found == [21_591, 32_041, 34_052], "as the errata say"
 
 
 def test_the_ellipsoid_of_a_known_class_covers_as_often_as_promised() -> None:

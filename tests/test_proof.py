@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from oracles import Floats
 
-from tellback import Facts, Ledger, Listed, Run, Simulation, Task, play, rounds, theory
+from tellback import Facts, Ledger, Listed, Run, Simulation, Task, load, play, rounds, theory
 from tellback.agents import (
     LORIL,
     Certified,
@@ -22,7 +24,8 @@ from tellback.agents import (
     SelfNormalized,
 )
 from tellback.models import FiniteClass, Mixture, Ridge
-from tellback.proof import OWN_WORD, standing_of
+from tellback.proof import IN_TIME, OWN_WORD, Proof, standing_of
+from tellback.specs import all_parts
 from tellback.streams import Streams
 from tellback.worlds import Adversarial, Realizable, Synthetic, Withheld
 
@@ -122,7 +125,7 @@ def test_silence_when_a_certain_word_is_due_voids_the_proof() -> None:
     assert not_proven(run, f"{6000 - run.described.sum():,.0f} of 6,000 rounds were not described")
     honest = play(Coin(), BY_RIDGE, 300, seed=0)
     assert honest.proof is not None
-    assert honest.proof.known
+    assert not honest.proof.known, "it is seen of chosen responses alone"
     assert "if every description is drawn from P(x | y, s)" in str(honest.proof)
 
 
@@ -166,6 +169,8 @@ def test_late_and_lost_descriptions_leave_the_proof_where_the_world_does_not_rea
     for seed in range(5):
         run = play(WORLD, PROVEN, 200, seed=seed, delay=delay)
         assert run.proof is not None
+        assert run.proof.known
+        assert run.proof.conditions == (IN_TIME,), "a delay may have read them"
         assert not below(run)
     reactive = play(Adversarial(WORLD), PROVEN, 50, delay=delay)
     assert not_proven(reactive, "descriptions came late in a world that reads them at once")
@@ -279,6 +284,169 @@ def test_an_agents_own_word_is_no_proof() -> None:
     assert standing_of(inner).proof is not None
     for agent in (Boastful(), Wrapper(inner), Bold(inner.model, inner.explorer)):
         assert not_proven(play(WORLD, agent, 3), OWN_WORD)
+
+
+@dataclass(frozen=True)
+class Tight(SelfNormalized):
+    """A thousandth of the radius."""
+
+    def begin(self, facts: Facts) -> Any:
+        radius = super().begin(facts)
+        return lambda now: 0.001 * radius(now)
+
+
+@dataclass(frozen=True)
+class Warm(Ridge):
+    """Ridge regression with a belief beforehand."""
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> Any:
+        model = super().begin(facts, rng)
+        model._sums[:, 0] += 300.0
+        return model
+
+
+@dataclass(frozen=True)
+class Deaf(Greedy):
+    """Hears one word, whatever is said."""
+
+    def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
+        agent = super().begin(facts, rng)
+        learn = agent.learn
+        agent.__dict__["learn"] = lambda task, choice, said: learn(task, choice, 1)
+        return agent
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        Certified(Greedy(model=Ridge()), k=Tight(), lam=1.0),
+        Certified(Greedy(model=Warm()), k=SelfNormalized(), lam=1.0),
+        Certified(Deaf(model=Ridge()), k=SelfNormalized(), lam=1.0),
+    ],
+    ids=["radius", "model", "agent"],
+)
+def test_a_spec_of_ones_own_inherits_no_proof(spec: Certified) -> None:
+    run = play(WORLD, spec, 300)
+    own = {type(one) for one in all_parts(spec)} & {Tight, Warm, Deaf}
+    assert not_proven(run, f"{own.pop().__name__} is a spec of your own")
+
+
+ALTERED: dict[str, Callable[[Any], object]] = {
+    "its state is not": lambda a: a.model._sums.fill(5.0),
+    "agent.agent.learn is not": lambda a: setattr(a.agent, "learn", lambda *told: None),
+    "agent.widths._radius is not": lambda a: setattr(a.widths, "_radius", lambda now: 0.001),
+    "agent.model.estimates is not": lambda a: setattr(a.model, "estimates", a.model.f),
+    "agent.widths._lam is not": lambda a: setattr(a.widths, "_lam", 2.0),
+}
+
+
+@pytest.mark.parametrize("said", ALTERED)
+def test_an_altered_agent_has_no_proof(said: str) -> None:
+    agent = BY_RIDGE.begin(Coin.facts, np.random.default_rng(0))
+    assert standing_of(agent).proof is not None
+    ALTERED[said](agent)
+    assert standing_of(agent).proof is None
+    if "_lam" not in said:  # refused before, as it is not the model's
+        assert said in standing_of(agent).caveat
+
+
+def test_an_altered_spec_has_no_proof() -> None:
+    model = Ridge()
+    object.__setattr__(model, "begin", Warm().begin)
+    spec = Certified(Greedy(model=model), k=SelfNormalized(), lam=1.0)
+    assert not_proven(play(WORLD, spec, 5), "its spec Ridge has more than its settings")
+
+
+def test_other_members_than_those_of_the_spec_void_the_proof() -> None:
+    agent: Any = PROVEN.begin(WORLD.facts, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="read-only"):
+        agent.model._members[:] = 0.1
+    agent.model._members = agent.model._members / 2
+    assert "agent.agent.model._members is not" in standing_of(agent).caveat
+
+
+def test_an_agent_that_was_asked_and_not_told_is_still_a_fresh_one() -> None:
+    for spec in (PROVEN, BY_RIDGE, LORIL.as_repaired(model=Mixture())):
+        agent = spec.begin(WORLD.facts, np.random.default_rng(0))
+        agent.respond(next(rounds(WORLD, Greedy())).task, np.random.default_rng(0))
+        assert standing_of(agent).proof is not None
+
+
+class Crooked(Coin):
+    """Shows an F, and has a response that is never chosen with another reward than by that F."""
+
+    def __init__(self) -> None:
+        self._responses = Listed(np.array([[1.0, 0.0], [0.05, 0.0]]))
+
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> int | None:
+        return int(rng.random() > 0.5)
+
+    def reward(self, task: Task, response: int) -> float:
+        return (0.5, 1.0)[response]
+
+    def best(self, task: Task) -> float:
+        return 1.0
+
+
+def test_the_truth_of_another_world_is_a_condition_and_failed_bounds_are_told() -> None:
+    spec = Certified(Greedy(model=Ridge(), ties="first"), k=SelfNormalized(), lam=1.0)
+    run = play(Crooked(), spec, 600)
+    assert below(run)
+    assert run.proof is not None
+    assert not run.proof.known
+    assert run.proof.failed
+    said = run.summary()["regret certificate"]
+    assert "(bounds failed in this run, so that a condition is not met or" in said
+    assert ", if the truth is f(x) . g(y, s)" in said
+    assert "proven" not in said
+
+
+def test_descriptions_lost_for_what_they_said_are_a_condition_that_is_not_met() -> None:
+    world = Coin()
+    heard: list[tuple[int, int | None]] = []
+
+    class Overheard(Coin):
+        def describe(self, context: Any, response: int, rng: np.random.Generator) -> int | None:
+            heard.append((response, world.describe(context, response, rng)))
+            return heard[-1][1]
+
+    def delay(t: int, rng: np.random.Generator) -> int | None:
+        return None if heard[-1] == (1, 0) else 0
+
+    run = play(Overheard(), BY_RIDGE, 6000, delay=delay)
+    assert below(run)
+    assert run.proof is not None
+    assert run.proof.failed
+    assert IN_TIME in run.proof.conditions
+
+
+class Flattering(Coin):
+    """Says what was asked for, whatever the response."""
+
+    def describe(self, context: Any, response: int, rng: np.random.Generator) -> int | None:
+        return 0
+
+
+def test_matches_that_differ_from_rewards_void_the_proof() -> None:
+    assert not_proven(play(Flattering(), BY_RIDGE, 300), "did not match as often as the rewards")
+
+
+def test_withdrawals_are_remembered_in_files(tmp_path: Path) -> None:
+    agent: Any = BY_RIDGE.begin(Coin.facts, np.random.default_rng(0))
+    task = Coin().task(1, (), np.random.default_rng(0))
+    for word in (0, 1):
+        agent.learn(task, task.choose(word), word)
+    agent.save(tmp_path / "told.npz")
+    assert standing_of(load(tmp_path / "told.npz")).proof is not None
+    assert agent.withdraw(task, task.choose(0), 0)
+    agent.save(tmp_path / "withdrawn.npz")
+    caveat = standing_of(load(tmp_path / "withdrawn.npz")).caveat
+    assert caveat.startswith("1 descriptions were taken back")
+
+
+def test_no_probability_below_1_is_printed_as_100_percent() -> None:
+    said = [Proof(delta, "printed", "").level for delta in (0.05, 1e-5, 1e-8, 1e-300)]
+    assert said == ["95%", "99.999%", "1 - 1e-08", "1 - 1e-300"]
 
 
 def test_what_stands_behind_an_agent_can_be_sent_to_another_process() -> None:

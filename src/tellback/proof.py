@@ -2,9 +2,10 @@
 
 A certificate is a proof if the widths that it sums hold the truth with a stated probability.
 That follows from a radius of the theory and a model that keeps its premises, never from what
-an agent says of itself: only the types that ``vouches`` knows can have a proof. Then the run
-must have been what the theory is about. A ``Witness`` looks at what can be seen of that; what
-cannot be seen is a condition, and printed with the proof.
+an agent says of itself: only the types that ``vouches`` knows can have a proof, made by
+tellback's own specs and unaltered. Then the run must have been what the theory is about. A
+``Witness`` looks at what can be seen of that; what cannot be seen is a condition, and printed
+with the proof.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ OWN_WORD = "nothing but the agent's own word stands behind its widths"
 
 DRAWN = "every description is drawn from P(x | y, s), given context and response alone"
 
+IN_TIME = "no description was late or lost for what it said"
+
+SMALLEST_PERCENTAGE = 1e-5
+"""A delta below this is stated itself: as a percentage, 1 - delta would be rounded to 100%."""
+
 
 @dataclass(frozen=True)
 class Proof:
@@ -40,9 +46,12 @@ class Proof:
     truth : str
         What the truth must be.
     known : bool
-        Whether it is known to be that: only a simulation can know.
+        Whether it is known to be that: only a simulation in a world of tellback's can know.
     conditions : tuple of str
         What must be so besides, and cannot be seen from the run.
+    failed : bool
+        Whether bounds were seen to fail in the run: then a condition is not met, or it is one of
+        the cases in which the proof may fail.
     holds : callable, optional
         Whether F, a row an instruction, is such a truth.
     """
@@ -52,15 +61,24 @@ class Proof:
     truth: str
     known: bool = False
     conditions: tuple[str, ...] = ()
+    failed: bool = False
     holds: Callable[[Array], bool] | None = field(default=None, repr=False, compare=False)
 
     @property
     def level(self) -> str:
-        """1 - delta, as a percentage."""
+        """1 - delta, as a percentage if that is not rounded to 100%."""
+        if self.delta < SMALLEST_PERCENTAGE:
+            return f"1 - {self.delta:.6g}"
         return f"{100 * (1 - self.delta):.6g}%"
 
     def __str__(self) -> str:
         said = f"proven with probability {self.level}"
+        if self.failed:
+            said = (
+                "bounds failed in this run, so that a condition is not met or this is one of the "
+                f"cases, of probability {self.delta:.6g}, in which they may: they had to hold with "
+                f"probability {self.level}"
+            )
         conditions = self.conditions
         if self.known:
             said += f", since {self.truth}"
@@ -115,7 +133,8 @@ class Witness:
         How many rounds the agent is said to have played before, in this world and with this
         seed.
     drawn : bool
-        Whether the teacher is known to draw descriptions from the truth.
+        Whether the world is tellback's, so that the teacher is known to draw descriptions from
+        the truth, and the truth to be what it shows.
     late : bool
         Whether descriptions may come late, or be lost on their way.
     reactive : bool
@@ -130,7 +149,7 @@ class Witness:
         self._start = start
         self._drawn = drawn
         self._by_meaning = bool(getattr(truth, "by_meaning", False))
-        self._out_of_turn = late and reactive
+        self._late, self._out_of_turn = late, late and reactive
         f = getattr(truth, "f", None)
         self._f: Array | None = f if isinstance(f, np.ndarray) and f.ndim == 2 else None
         self._silent = self._played = 0
@@ -169,11 +188,14 @@ class Witness:
         if earlier:
             conditions.append(
                 f"the {earlier:,} descriptions it had learned before are those of the first "
-                f"{self._start:,} rounds of this world and seed, none left out for what it said"
+                f"{self._start:,} rounds of this world and seed, none left out for what it said, "
+                "and its state is what it learned from them"
             )
         if not self._drawn:
             conditions.append(DRAWN)
-        known = self._linear is True
+        if self._late:
+            conditions.append(IN_TIME)
+        known = self._drawn and self._linear is True  # else seen of chosen responses alone
         told_of = replace(proof, known=known, conditions=tuple(conditions), holds=None)
         return Standing(told_of, "", after.learned)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -330,7 +330,7 @@ class Recorder:
         by_meaning: bool = False,
     ) -> Run:
         """The finished record."""
-        return Run(
+        run = Run(
             regrets=self._regrets,
             rewards=self._rewards,
             estimates=self._estimates,
@@ -352,6 +352,19 @@ class Recorder:
             match=match,
             by_meaning=by_meaning,
         )
+        return _held_against_the_truth(run)
+
+
+def _held_against_the_truth(run: Run) -> Run:
+    """The run, its proof void or called in question by what the referee saw."""
+    if run.proof is None:
+        return run
+    check = run.match_check
+    if check is not None and check.differs:
+        caveat = "descriptions did not match as often as the rewards say (match_check)"
+        return replace(run, proof=None, caveat=caveat)
+    failed = run.calibration().light in ("amber", "red")
+    return replace(run, proof=replace(run.proof, failed=failed))
 
 
 def _writable(column: Any) -> Any:

@@ -51,6 +51,8 @@ def save(agent: Savable, path: str | Path) -> None:
     spec, facts = getattr(agent, "spec", None), getattr(agent, "facts", None)
     if isinstance(spec, AgentSpec) and isinstance(facts, Facts):
         header |= {"agent": spec.to_data(), "facts": asdict(facts)}
+    if withdrawn := getattr(agent, "withdrawn", 0):  # no part of the state, and yet of its past
+        header["withdrawn"] = int(withdrawn)
     arrays = {STATE + name: np.asarray(value) for name, value in state.items()}
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":
@@ -87,6 +89,8 @@ def load(path: str | Path, into: Savable | None = None) -> Agent:
     try:
         made: Any = into if into is not None else _made(header)
         made.restore(state)
+        if hasattr(made, "withdrawn"):
+            made.withdrawn = int(header.get("withdrawn", 0))
     except TellbackError as error:
         raise TellbackError(f"{path}: {error}") from error
     except _DAMAGE as error:

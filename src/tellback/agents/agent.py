@@ -8,6 +8,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from tellback.agents.explorers import TIES, Explorer, Optimism
+from tellback.agents.unaltered import why_not_ours
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of
 from tellback.models.keywords import Keywords
@@ -52,7 +53,10 @@ class ModelAgent(InFiles):
         return self.explorer
 
     def standing(self) -> Standing:
-        """What stands behind its widths: a radius of the theory for this very model, or nothing."""
+        """What stands behind its widths: a radius of the theory for this very model, or nothing.
+
+        All of it must be tellback's own and unaltered (``unaltered.why_not_ours``).
+        """
         bounds, model = self.bounds, self.model
         if type(bounds) is not Optimism or bounds.caveat or bounds.model is not model:
             caveat = bounds.caveat or "its widths are for another model, or weighted otherwise"
@@ -66,6 +70,8 @@ class ModelAgent(InFiles):
             return Standing(None, proof, learned)
         if getattr(model, "described", None) != learned:
             return Standing(None, "its model was taught other descriptions than its ellipsoid")
+        if caveat := why_not_ours(self, self.spec, self.facts, learned):
+            return Standing(None, caveat, learned)
         return Standing(proof, "", learned)
 
     @property

@@ -45,7 +45,7 @@ def certify(
 
     An agent with a model is played as it is, beside a confidence ellipsoid. The certificate
     sums what each choice can cost at most; matches estimate the reward. In a simulation both
-    are shown beside the truth, with the bound of Theorem 2.
+    are shown beside the truth, with the bound of Theorem 2, or with its analogue for ridge.
 
     Example: tellback certify realizable --agent greedy --set model=finite-class --k repaired
 

@@ -22,7 +22,7 @@ def regret_bounds(facts: Facts, agent: AgentSpec) -> dict[str, Bound]:
 
     A finite class by its size; any other model is taken for the softmax class, whose brackets
     stand for |F|. delta is that of the agent's radius, or DELTA. With a ``SelfNormalized``
-    radius, the bound for ridge regression and features no longer than 1.
+    radius, its analogue for ridge regression and features no longer than 1.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def regret_bounds(facts: Facts, agent: AgentSpec) -> dict[str, Bound]:
     if isinstance(k, SelfNormalized):
         length = k.bound(facts)
         return {
-            "Theorem 2, by ridge": lambda rounds: theory.self_normalized_regret_bound(
+            "Theorem 2's analogue for ridge": lambda rounds: theory.self_normalized_regret_bound(
                 rounds, x, d, delta, length, lam
             )
         }

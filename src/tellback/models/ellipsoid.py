@@ -196,10 +196,12 @@ def demand_short(responses: Listed, lam: float) -> None:
 def too_long(features: Array, lam: float, whose: str = "") -> SettingError:
     """The error for features that are too long for a ridge."""
     length, allowed = math.hypot(*features), math.sqrt(LARGEST_RATIO * lam)
+    enough = length * (length / LARGEST_RATIO)
+    other = f", or set lam to {enough:.2g} or more" if enough < np.inf else ""
     return SettingError(
         f"The features{whose} have a length of {length:.3g}; with lam={lam:g} rounding spoils "
-        f"Sigma beyond {allowed:.3g}. Divide all features by {length / allowed:.2g} or more, "
-        f"or set lam to {length * (length / LARGEST_RATIO):.2g} or more."
+        f"Sigma beyond {allowed:.3g}. Divide all features by {length / allowed:.2g} or "
+        f"more{other}."
     )
 
 

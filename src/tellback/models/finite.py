@@ -82,7 +82,8 @@ class FiniteClassModel:
     """
 
     def __init__(self, members: Array) -> None:
-        self._members = members
+        self._members = members.view()
+        self._members.flags.writeable = False
         self.log_likelihoods = np.zeros(len(members))
         self.described = 0  # descriptions that were learned
         self._best = 0

@@ -71,6 +71,8 @@ def _basis(proof: Proof | None) -> str:
     """What the certificate is worth, as short as a legend must be."""
     if proof is None:
         return "not proven"
+    if proof.failed:
+        return "bounds failed here"
     conditional = proof.conditions or not proof.known
     return f"proven, {proof.level}" + (", on conditions" if conditional else "")
 

@@ -101,7 +101,7 @@ class OneK:
         if self.size == "d":
             return Claim(
                 claim="Theorem 2: regret grows with d, at most as d if log|F| does; one k",
-                figure="d^1 at most, but for logarithms",
+                figure="d^1 at most, but for logarithms, with log|F| proportional to d",
                 reading=where,
                 measured=f"{sweep.said('LORIL', 'd')}, n = {sweep.n}",
                 verdict="steeper here" if power and power.low > 1 else not_above(1, power),

@@ -155,7 +155,7 @@ def rank_findings(found: Sequence[Results], scale: float, progress: Preparing | 
     )
     claim = Claim(
         claim="Theorem 2: regret grows with d, as sqrt(d log|F|): at most as d, if log|F| does",
-        figure="d^1 at most, but for logarithms",
+        figure="d^1 at most, but for logarithms, with log|F| proportional to d",
         reading=f"|Y| = 1,000, |X| = 10, d from {sweep.sizes[0]} to {sweep.sizes[-1]}",
         measured=f"{sweep.said('LORIL', 'd')}, n = {sweep.n}",
         verdict="steeper here" if power and power.low > 1 else not_above(1, power),
