@@ -38,7 +38,7 @@ class AgentProcess:
                 stdout=subprocess.PIPE,
                 bufsize=0,  # nothing must be left to write when the pipes are closed
                 pass_fds=(theirs,),
-                process_group=0,  # in a session of its own it would wait longer for its turn
+                process_group=0,  # so that ``end`` can kill what it has started
             )
         except BaseException:
             os.close(self._lifeline)
