@@ -17,7 +17,7 @@ from tellback.isolation import wire
 PROGRAM = "tellback.isolation.child"
 PATIENCE_SECONDS = 2.0  # with a process that is to end, before it is killed
 LOOK_MILLISECONDS = 1000  # how often to see whether a process that is silent still lives
-_CHUNK = 1 << 16
+_CHUNK = 1 << 12
 
 
 class AgentProcess:
@@ -38,7 +38,7 @@ class AgentProcess:
                 stdout=subprocess.PIPE,
                 bufsize=0,  # nothing must be left to write when the pipes are closed
                 pass_fds=(theirs,),
-                start_new_session=True,
+                process_group=0,  # so that ``end`` can kill what it has started
             )
         except BaseException:
             os.close(self._lifeline)
