@@ -36,7 +36,7 @@ from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.fold import Fold, same_state, taught_after
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.taking_in import TakingIn
+from tellback.classroom.learning.taking_in import AT_ONCE, TakingIn
 from tellback.classroom.settings import Settings
 from tellback.classroom.signing import verified
 from tellback.classroom.store import accounts, tokens
@@ -489,10 +489,13 @@ def test_an_import_refuses_what_the_agent_would_refuse(
     asked = room.send(
         "POST", f"/lessons/{lesson}/rounds", json={"instruction": 0, "features": features}
     )
-    answer = room.send("POST", f"/lessons/{lesson}/import", content=lines_of(fine, line))
-    assert (asked.status_code, answer.status_code) == (422, 422)
-    assert answer.json()["error"]["field"] == "2.features"
-    assert asked.json()["error"]["says"].rstrip(".") in answer.json()["error"]["says"]
+    after = [fine] * (AT_ONCE // DIM + 1)  # it is found among others, too
+    assert asked.status_code == 422
+    for lines in ((fine, line), (fine, line, *after)):
+        answer = room.send("POST", f"/lessons/{lesson}/import", content=lines_of(*lines))
+        assert answer.status_code == 422
+        assert answer.json()["error"]["field"] == "2.features"
+        assert asked.json()["error"]["says"].rstrip(".") in answer.json()["error"]["says"]
     assert room.log(lesson) == []
 
 
@@ -503,7 +506,7 @@ def test_what_a_model_refuses_is_not_learned_and_stops_nothing_else(
     long = {"instruction": 0, "features": [[1e8, 0.0, 0.0]] * 3, "response": 0, "description": 1}
     fine = long | {"features": FEATURES}
     with monkeypatch.context() as patch:  # a log from before imports were refused
-        patch.setattr(TakingIn, "_refuse_unfit", lambda *_: None)
+        patch.setattr(TakingIn, "refuse_unfit", lambda *_: None)
         room.done("POST", f"/lessons/{lesson}/import", content=lines_of(long, fine, long))
     learner = room.inside.learner(lesson)
     assert learner.fold.learned == 1

@@ -18,6 +18,17 @@ from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
 from tellback.specs import Data
 
+AT_ONCE = 256
+"""Responses that the agent is asked about at once: some models take long for each question."""
+
+
+class UnfitLineError(FieldError):
+    """A task that the lesson's agent refuses; ``line`` says where it was."""
+
+    def __init__(self, line: int, field: str, says: str) -> None:
+        super().__init__(field, says)
+        self.line = line
+
 
 class Stated(NamedTuple):
     """What the agent that chose a response said of it; NaN where that is not known."""
@@ -53,6 +64,8 @@ class TakingIn:
         self._definition = definition
         self._account = account
         self._untaught = Fold(definition)  # refuses what the lesson's own agent would
+        self._unseen: list[tuple[int, Task]] = []  # with the line; those it was not yet asked
+        self._unseen_responses = 0
         self._rounds_before = log.rounds
         self._events_before = log.latest
         self._asked: dict[int, _Asked] = {}
@@ -78,13 +91,17 @@ class TakingIn:
         content: Content,
         response: int,
         stated: Stated,
+        line: int,
         wants_second: bool = False,
     ) -> int:
-        """A round that was asked; its number among those that are taken in, from 1."""
+        """A round that was asked on a line; its number among those that are taken in, from 1."""
         if response not in responses:
             last = len(responses) - 1
             raise FieldError("response", f"response must be from 0 to {last}, not {response}.")
-        self._refuse_unfit(Task(None, instruction, responses))
+        self._unseen.append((line, Task(None, instruction, responses)))
+        self._unseen_responses += len(responses)
+        if self._unseen_responses >= AT_ONCE:
+            self.refuse_unfit()
         choice = Choice(response, responses.features(response), **stated._asdict())
         seq = open_round(
             self._log,
@@ -156,14 +173,28 @@ class TakingIn:
 
     def finish(self) -> None:
         """Settle where all rounds stand."""
+        self.refuse_unfit()
         settle_places(self._log)
 
-    def _refuse_unfit(self, task: Task) -> None:
-        """Refuse a task that the agent would refuse if it was asked now."""
+    def refuse_unfit(self) -> None:
+        """Refuse the first task so far that the agent would refuse if it was asked now."""
+        unseen, self._unseen, self._unseen_responses = self._unseen, [], 0
+        if not unseen:
+            return
+        # Models refuse responses for their own features: all together, then one by one.
+        rows = np.concatenate([task.responses.matrix for _, task in unseen])
+        if not self._refusal(Task(None, unseen[0][1].instruction, Listed(rows))):
+            return
+        for line, task in unseen:
+            if says := self._refusal(task):
+                raise UnfitLineError(line, self._definition.candidates, says)
+
+    def _refusal(self, task: Task) -> str:
         try:
             self._untaught.choose(self._log.rounds + 1, task)
         except TellbackError as error:
-            raise FieldError(self._definition.candidates, str(error)) from error
+            return str(error)
+        return ""
 
     def _demand(self, round: int) -> _Asked:
         if round not in self._asked:

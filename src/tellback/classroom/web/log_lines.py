@@ -15,7 +15,7 @@ from tellback.classroom.learning.content import (
     responses_from,
 )
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.taking_in import Stated, TakingIn
+from tellback.classroom.learning.taking_in import Stated, TakingIn, UnfitLineError
 from tellback.classroom.store.log import Kind
 from tellback.classroom.web.bodies import Body, Candidates, Instruction, NewRound, Text
 from tellback.classroom.web.problems import Problem
@@ -199,10 +199,14 @@ def take_in_lines(file: BinaryIO, taking: TakingIn, definition: Definition, long
         raise Problem(422, "unfit", "The body has no line.", "body")
     if b'"format"' in first[1][:200]:
         _copy(first, lines, taking, definition)
-        return
-    _play(first, taking, definition)
-    for line in lines:
-        _play(line, taking, definition)
+    else:
+        _play(first, taking, definition)
+        for line in lines:
+            _play(line, taking, definition)
+    try:
+        taking.refuse_unfit()
+    except UnfitLineError as error:
+        raise _refused(error.line, error) from error
 
 
 def _numbered(file: BinaryIO, longest: int) -> Iterator[tuple[int, bytes]]:
@@ -222,7 +226,12 @@ def _play(line: tuple[int, bytes], taking: TakingIn, definition: Definition) -> 
         responses, images = responses_from(definition, played.features, played.texts, played.images)
         content = Content(played.context, played.texts, images)
         number = taking.ask(
-            played.instruction, responses, content, played.response, Stated(played.propensity)
+            played.instruction,
+            responses,
+            content,
+            played.response,
+            Stated(played.propensity),
+            line[0],
         )
         if played.description is not None:
             _demand(definition, played.description, "description")
@@ -245,7 +254,7 @@ def _copy(
         if event.seq != seq:
             raise _wrong(number, "seq", f"it must be {seq}, the next event")
         try:
-            _repeat(event, taking, definition)
+            _repeat(event, taking, definition, number)
         except TellbackError as error:
             raise _refused(number, error) from error
     if seq != heading.events:
@@ -254,9 +263,9 @@ def _copy(
         )
 
 
-def _repeat(event: Any, taking: TakingIn, definition: Definition) -> None:
+def _repeat(event: Any, taking: TakingIn, definition: Definition, line: int) -> None:
     if isinstance(event, AskedLine):
-        _repeat_asked(event, taking, definition)
+        _repeat_asked(event, taking, definition, line)
     elif isinstance(event, BackLine):
         taking.roll_back(event.data.to)
     elif isinstance(event, RedactedLine):
@@ -273,7 +282,7 @@ def _repeat(event: Any, taking: TakingIn, definition: Definition) -> None:
         taking.note(Kind(event.kind), event.data.model_dump(exclude_none=True), event.round)
 
 
-def _repeat_asked(event: AskedLine, taking: TakingIn, definition: Definition) -> None:
+def _repeat_asked(event: AskedLine, taking: TakingIn, definition: Definition, line: int) -> None:
     _demand(definition, event.data.instruction, "data.instruction")
     shown = event.shown
     for name, others in (("texts", shown.texts), ("images", shown.images)):
@@ -284,7 +293,13 @@ def _repeat_asked(event: AskedLine, taking: TakingIn, definition: Definition) ->
     content = Content(shown.context, shown.texts, images)
     data = event.data
     number = taking.ask(
-        data.instruction, responses, content, data.response, data.stated(), event.wants_second
+        data.instruction,
+        responses,
+        content,
+        data.response,
+        data.stated(),
+        line,
+        event.wants_second,
     )
     if number != event.round:
         raise FieldError("round", f"round must be {number}, the next one.")
@@ -306,6 +321,7 @@ def _parsed(adapter: TypeAdapter[Any], line: tuple[int, bytes]) -> Any:
 
 
 def _refused(number: int, error: TellbackError) -> Problem:
+    number = error.line if isinstance(error, UnfitLineError) else number  # maybe an earlier one
     return _wrong(number, getattr(error, "field", None) or "line", str(error)[:500].rstrip("."))
 
 
