@@ -356,6 +356,7 @@ def test_two_teachers_never_get_the_same_response(browser: Browser, shared: Runn
         expect(ann.page).to_have_url(re.compile(r"/login\?next=%2Fteach%2Fpictures$"))
         ann.page.get_by_label("Name").fill("ann")
         ann.page.get_by_label("Password").fill("wrong password")
+        expect(ann.page.get_by_role("button", name="Sign in")).to_be_enabled()  # the script runs
         ann.page.keyboard.press("Enter")
         expect(ann.page.get_by_role("alert")).to_contain_text("wrong")
         ann.page.get_by_label("Password").fill(PASSWORD)

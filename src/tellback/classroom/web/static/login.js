@@ -58,3 +58,4 @@ form.addEventListener("submit", async (event) => {
   }
   button.disabled = false;
 });
+button.disabled = false;
