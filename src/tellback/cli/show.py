@@ -176,7 +176,7 @@ def print_claims(claims: Sequence[Claim]) -> None:
     out, before = console(), None
     for one in claims:
         if one.claim != before:
-            figure = f" [dim]({escape(one.figure)})[/]" if one.figure else ""
+            figure = f" [dim]({escape(one.figure)})[/]" if one.figure not in ("", "none") else ""
             out.print(f"[bold]{escape(one.claim)}[/]{figure}", highlight=False)
             before, figure_before = one.claim, one.figure
         colour = VERDICT_COLOURS.get(one.verdict, "yellow")
