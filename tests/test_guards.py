@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -278,3 +280,12 @@ def test_the_rooms_that_users_need_are_reached_from_the_package() -> None:
     ask = "import tellback; print(tellback.agents.LORIL.kind, tellback.worlds.Synthetic.kind)"
     done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
     assert done.stdout == "loril synthetic\n"
+
+
+def test_the_table_of_rooms_is_the_import_contract_from_below() -> None:
+    root = Path(__file__).parent.parent
+    contract = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = [set(layer.split(" | ")) for layer in contract["contracts"][0]["layers"]]
+    table = (root / "CONTRIBUTING.md").read_text().split("| room |")[1].split("\n\n")[0]
+    rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
+    assert [set(re.findall(r"`(\w+)`", row)) for row in rows] == layers[::-1]
