@@ -15,7 +15,7 @@ league: .venv/vision  ## every agent in every world; shares its runs with paper
 	$(BIN)/tellback league
 
 test: lint browser  ## linters, types, layers, documentation and all tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m 'not slow'
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m 'not slow'
 
 fuzz: .venv/test  ## the random search for examples that break a promise; other ones each time
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m hypothesis --hypothesis-profile fuzz

@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -313,8 +312,7 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
 @contextmanager
 def databases() -> Iterator[dict[str, Callable[[], str]]]:
     """How to make a new database, by back end; the tests' own PostgreSQL, where there is one."""
-    sys.path.append(str(Path(__file__).parents[1] / "tests"))
-    import real_postgres
+    from tests.support import real_postgres
 
     with tempfile.TemporaryDirectory() as folder:
         made = 0

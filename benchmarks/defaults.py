@@ -21,7 +21,7 @@ import numpy as np
 
 from tellback.agents import Deviations, Greedy
 from tellback.agents.deviations import SMOOTHING
-from tellback.lab import Store, Study, conduct
+from tellback.lab import Store, Study, run_studies
 from tellback.lab.engines import Engine, engine_named
 from tellback.lab.results import Results
 from tellback.league.plan import Ground, grounds
@@ -139,7 +139,7 @@ def run(trial: bool, store: Store, on: Engine | None = None) -> list[str]:
     """Play all searches; returns the lines that tell of them."""
     lines: list[str] = []
     for search in searches():
-        lines += [*search.told(conduct(search.studies(trial), store, on=on)), ""]
+        lines += [*search.told(run_studies(search.studies(trial), store, on=on)), ""]
     return lines
 
 

@@ -16,9 +16,9 @@ from benchmarks.flatness import resident
 from benchmarks.speed import bar
 from tellback import play
 from tellback.agents import LORIL, EpsilonGreedy
-from tellback.lab import Processes, RunSpec, Store, Study, Watcher, conduct, execute
-from tellback.lab.compute import Finished
+from tellback.lab import Listener, Processes, RunSpec, Store, Study, run_missing, run_studies
 from tellback.lab.report import write_report
+from tellback.lab.run_one import Finished
 from tellback.lab.status import finished, status_of
 from tellback.worlds import Synthetic
 
@@ -98,7 +98,7 @@ def two_cores() -> bool:
 def study_seconds(runs: list[RunSpec], workers: int) -> float:
     with new_store() as store:
         began = time.perf_counter()
-        assert not execute(runs, store, on=Processes(workers))
+        assert not run_missing(runs, store, on=Processes(workers))
         return time.perf_counter() - began
 
 
@@ -126,13 +126,13 @@ def many_runs() -> bool:
     )
     memory: list[int] = []
 
-    class Weighing(Watcher):
+    class Weighing(Listener):
         def played(self, rounds: int) -> None:
             memory.append(resident())
 
     with new_store() as store:
         began = time.perf_counter()
-        (found,) = conduct([study], store, on=Processes(os.cpu_count()), watch=Weighing())
+        (found,) = run_studies([study], store, on=Processes(os.cpu_count()), watch=Weighing())
         took = time.perf_counter() - began
         del found
         status_seconds = seconds_of(lambda: status_of(study, store))

@@ -111,14 +111,14 @@ class Remembered:
 
 def report(world: Synthetic, logger: AgentSpec, number: int, logs: int) -> dict[str, list[str]]:
     """A row for every target: coverage, length and bias of each estimator, and refusals."""
-    simulation = world.begin(np.random.default_rng(0))
+    simulation = world.build(np.random.default_rng(0))
     taught, targets = _targets(simulation)
     estimators: list[Callable[[Log, Policy], Estimate]] = [
         inverse_propensity,
         self_normalised,
         lambda log, target: doubly_robust(log, target, taught),
         lambda log, target: doubly_robust(
-            log, target, Mixture().begin(world.facts, np.random.default_rng(0)), learn=True
+            log, target, Mixture().build(world.facts, np.random.default_rng(0)), learn=True
         ),
     ]
     found: dict[str, list[list[tuple[float, Estimate]]]] = {name: [] for name in targets}
@@ -154,7 +154,7 @@ def _targets(simulation: Simulation) -> tuple[Any, dict[str, Policy]]:
 
 def logger_row(world: Synthetic, logger: AgentSpec, logs: int) -> list[str]:
     """What a logger earns itself, and of each target: logs refused, mean length of intervals."""
-    simulation = world.begin(np.random.default_rng(0))
+    simulation = world.build(np.random.default_rng(0))
     _, targets = _targets(simulation)
     written = [Log.played(world, logger, LONG, seed=seed) for seed in range(logs)]
     cells = [f"{np.mean([log.matches.mean() for log in written]):.3f}"]

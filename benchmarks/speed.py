@@ -40,7 +40,7 @@ def timed(job: str, seed: int) -> tuple[float, float]:
     else:
         from benchmarks.torch_loril import torch_loril
 
-        simulation = WORLD.begin(Streams(seed).birth("world"))
+        simulation = WORLD.build(Streams(seed).init("world"))
         f = simulation.truth._f  # type: ignore[union-attr]
         g = simulation.world._listed[0].matrix  # type: ignore[attr-defined]
         began = time.perf_counter()

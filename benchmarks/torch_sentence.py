@@ -27,7 +27,7 @@ IGNORED = -100  # what nn.functional.cross_entropy leaves out
 class TorchSentence(Sentence):
     """The plain model, with the same settings."""
 
-    def begin(  # type: ignore[override]
+    def build(  # type: ignore[override]
         self, facts: Facts, rng: np.random.Generator
     ) -> TorchSentenceModel:
         """A network with PyTorch's own first weights."""

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import Floats
 
 from tellback import Run, Simulation, play, rounds
 from tellback.agents import (
@@ -39,6 +38,7 @@ from tellback.errors import SettingError
 from tellback.models import FiniteClass, Mixture, Ridge
 from tellback.roles import AgentSpec
 from tellback.worlds import Realizable, Synthetic
+from tests.support.oracles import Floats
 
 SIZE = 8
 WORLD = Realizable(instructions=4, responses=6, rank=2, size=SIZE, class_seed=1, temperature=0.4)
@@ -73,9 +73,9 @@ def test_a_proven_certificate_is_never_below_the_regret(name: str) -> None:
 @pytest.mark.parametrize("name", PROVEN)
 def test_every_term_is_that_of_all_responses_bounds_before_the_round(name: str) -> None:
     """Asked of the live agent in each round before the world goes on."""
-    agent: Any = PROVEN[name].begin(WORLD.facts, np.random.default_rng(0))
+    agent: Any = PROVEN[name].build(WORLD.facts, np.random.default_rng(0))
     bounds: Any = agent.widths if isinstance(agent, CertifiedAgent) else agent.explorer
-    simulation = WORLD.begin(np.random.default_rng(3))
+    simulation = WORLD.build(np.random.default_rng(3))
     game = rounds(simulation, agent, seed=5)
     responses = next(rounds(simulation, Uniform(), seed=5)).task.responses
     total = 0.0
@@ -167,7 +167,7 @@ def test_a_certified_agent_in_a_file_has_its_own_and_its_agents_state() -> None:
     agent: Any = play(WORLD, Certified(LORIL(k=0.2)), 30, seed=1).agent
     assert agent.explorer.ellipsoid is not agent.widths.ellipsoid
     assert agent.explorer.ellipsoid.count == agent.widths.ellipsoid.count == 30
-    other = Certified(LORIL(k=0.2)).begin(WORLD.facts, np.random.default_rng(0))
+    other = Certified(LORIL(k=0.2)).build(WORLD.facts, np.random.default_rng(0))
     other.restore(agent.state())
     assert isinstance(other.widths, Optimism)
     assert other.widths.ellipsoid.lam == 1 / 31
@@ -232,7 +232,7 @@ class Reticent:
 
 
 def quiet() -> Simulation:
-    simulation = WORLD.begin(np.random.default_rng(0))
+    simulation = WORLD.build(np.random.default_rng(0))
     return Simulation(simulation.world, Reticent(simulation.teacher), simulation.truth)
 
 
@@ -252,7 +252,7 @@ def test_the_estimate_of_the_reward_ignores_rounds_that_nobody_described() -> No
 
 
 def test_where_nothing_was_described_there_is_no_estimate() -> None:
-    simulation = WORLD.begin(np.random.default_rng(0))
+    simulation = WORLD.build(np.random.default_rng(0))
 
     class Silent:
         def describe(self, context: Any, response: Any, rng: np.random.Generator) -> None: ...
@@ -420,7 +420,7 @@ def test_overconfident_agents_are_seen_through() -> None:
 
 
 def test_without_a_truth_the_lesson_is_judged_by_matches() -> None:
-    simulation = WORLD.begin(np.random.default_rng(0))
+    simulation = WORLD.build(np.random.default_rng(0))
     lesson = Simulation(simulation.world, simulation.teacher, None)
     told = play(lesson, PROVEN["greedy"], 200, seed=1)
     known = play(simulation, PROVEN["greedy"], 200, seed=1)

@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
-from ports import held_port
+
+from tests.support.patience import PATIENCE
+from tests.support.ports import held_port
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -7,13 +7,13 @@ import weakref
 
 import numpy as np
 import pytest
-from oracles import Diary, Mirror
 
 from tellback import Choice, Facts, Ledger, Listed, Task
 from tellback.agents import LORIL
 from tellback.errors import ProtocolError, SettingError
 from tellback.roles import Instruction
 from tellback.streams import Stream
+from tests.support.oracles import Diary, Mirror
 
 
 def a_task(instruction: int = 0) -> Task:
@@ -139,7 +139,7 @@ def test_a_round_whose_answer_was_refused_can_be_asked_again() -> None:
 
 def test_a_failed_lesson_leaves_the_round_open() -> None:
     facts = Facts(dim=3, instructions=3, fixed_responses=True)
-    agent = LORIL().begin(facts, np.random.default_rng(0))
+    agent = LORIL().build(facts, np.random.default_rng(0))
     ledger = Ledger(agent, Stream(0, "agent"))
     ledger.ask(1, a_task())
     for wrong in (3, -1, "red", 1.0, True):

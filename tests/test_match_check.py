@@ -21,11 +21,11 @@ from tellback.worlds import (
     Demonstrated,
     Hard,
     Images,
-    Observed,
+    OneHotFeatures,
     Paraphrases,
+    RawFeatures,
     Realizable,
     Synthetic,
-    Withheld,
 )
 
 SMALL = Synthetic(instructions=4, responses=6, rank=3, seed=1)
@@ -35,8 +35,8 @@ WORLDS = [
     Synthetic(instructions=20, contexts="fresh", asks="marginal"),
     Adversarial(SMALL),
     Demonstrated(SMALL),
-    Withheld(SMALL),
-    Observed(),
+    OneHotFeatures(SMALL),
+    RawFeatures(),
     Hard(),
     Realizable(),
     Images(encoder=PICTURES),
@@ -73,7 +73,7 @@ class Flatterer:
 
 
 def flattered(rounds: int) -> Any:
-    simulation = SMALL.begin(np.random.default_rng(0))
+    simulation = SMALL.build(np.random.default_rng(0))
     return play(simulation, Flatterer(simulation.teacher, 9), rounds, seed=9)
 
 
@@ -88,7 +88,7 @@ def test_an_agent_that_flatters_is_noticed() -> None:
 
 
 def test_without_a_truth_there_is_nothing_to_compare() -> None:
-    simulation = SMALL.begin(np.random.default_rng(0))
+    simulation = SMALL.build(np.random.default_rng(0))
     run = play(Simulation(simulation.world, simulation.teacher, None), Uniform(), 20, seed=1)
     assert run.match_check is None
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from oracles import Floats
 
 from tellback import Facts, Ledger, Listed, Run, Simulation, Task, load, play, rounds, theory
 from tellback.agents import (
@@ -27,7 +26,8 @@ from tellback.models import FiniteClass, Mixture, Ridge
 from tellback.proof import IN_TIME, OWN_WORD, Proof, standing_of
 from tellback.specs import all_parts
 from tellback.streams import Streams
-from tellback.worlds import Adversarial, Realizable, Synthetic, Withheld
+from tellback.worlds import Adversarial, OneHotFeatures, Realizable, Synthetic
+from tests.support.oracles import Floats
 
 WORLD = Realizable(instructions=4, responses=6, rank=2, size=8, class_seed=1, temperature=0.4)
 CLASS = FiniteClass(size=8, seed=1, temperature=0.4)
@@ -130,7 +130,7 @@ def test_silence_when_a_certain_word_is_due_voids_the_proof() -> None:
 
 
 def test_descriptions_withdrawn_by_what_they_said_void_the_proof() -> None:
-    agent: Any = BY_RIDGE.begin(Coin.facts, np.random.default_rng(0))
+    agent: Any = BY_RIDGE.build(Coin.facts, np.random.default_rng(0))
     ledger, world = Ledger(agent, Streams(0).stream("agent"), remember=True), Coin()
     rng = np.random.default_rng(1)
     for t in range(1, 2001):
@@ -147,7 +147,7 @@ def test_descriptions_withdrawn_by_what_they_said_void_the_proof() -> None:
 
 
 def test_going_back_to_a_checkpoint_counts_as_taking_back() -> None:
-    agent: Any = PROVEN.begin(WORLD.facts, np.random.default_rng(0))
+    agent: Any = PROVEN.build(WORLD.facts, np.random.default_rng(0))
     assert not agent.withdraws
     ledger = Ledger(agent, Streams(0).stream("agent"), remember=True)
     task = next(rounds(WORLD, Greedy())).task
@@ -178,7 +178,7 @@ def test_late_and_lost_descriptions_leave_the_proof_where_the_world_does_not_rea
 
 
 def test_what_the_agent_is_taught_beside_the_run_voids_the_proof() -> None:
-    agent: Any = PROVEN.begin(WORLD.facts, np.random.default_rng(0))
+    agent: Any = PROVEN.build(WORLD.facts, np.random.default_rng(0))
 
     class Whispering:
         """A teacher who tells the agent more than the run knows of."""
@@ -190,11 +190,11 @@ def test_what_the_agent_is_taught_beside_the_run_voids_the_proof() -> None:
             agent.model.learn(np.array([0.5, 0.5]), 0)
             return self._teacher.describe(context, response, rng)
 
-    simulation = WORLD.begin(np.random.default_rng(0))
+    simulation = WORLD.build(np.random.default_rng(0))
     teacher = Whispering(simulation.teacher)
     run = play(Simulation(simulation.world, teacher, simulation.truth), agent, 10)
     assert not_proven(run, "its model was taught other descriptions than its ellipsoid")
-    other = PROVEN.begin(WORLD.facts, np.random.default_rng(0))
+    other = PROVEN.build(WORLD.facts, np.random.default_rng(0))
 
     class Teaching(Whispering):
         def describe(self, context: Any, response: Any, rng: np.random.Generator) -> Any:
@@ -207,7 +207,7 @@ def test_what_the_agent_is_taught_beside_the_run_voids_the_proof() -> None:
 
 
 def test_features_that_are_not_the_truths_void_the_proof() -> None:
-    simulation = WORLD.begin(np.random.default_rng(0))
+    simulation = WORLD.build(np.random.default_rng(0))
 
     class Turned:
         """The world with the features of its responses in another order."""
@@ -226,7 +226,7 @@ def test_features_that_are_not_the_truths_void_the_proof() -> None:
     turned = Simulation(Turned(), simulation.teacher, simulation.truth)
     assert not_proven(play(turned, PROVEN, 30), "F is for other features")
     # One-hot features have an F of their own, of another size: nothing is known of it.
-    withheld = play(Withheld(Synthetic(4, 6, 2)), BY_RIDGE, 30)
+    withheld = play(OneHotFeatures(Synthetic(4, 6, 2)), BY_RIDGE, 30)
     assert withheld.proof is not None
     assert not withheld.proof.known
     assert str(withheld.proof).endswith(
@@ -280,7 +280,7 @@ class Bold(ModelAgent):
 
 
 def test_an_agents_own_word_is_no_proof() -> None:
-    inner: Any = LORIL.as_repaired(model=CLASS).begin(WORLD.facts, np.random.default_rng(0))
+    inner: Any = LORIL.as_repaired(model=CLASS).build(WORLD.facts, np.random.default_rng(0))
     assert standing_of(inner).proof is not None
     for agent in (Boastful(), Wrapper(inner), Bold(inner.model, inner.explorer)):
         assert not_proven(play(WORLD, agent, 3), OWN_WORD)
@@ -290,8 +290,8 @@ def test_an_agents_own_word_is_no_proof() -> None:
 class Tight(SelfNormalized):
     """A thousandth of the radius."""
 
-    def begin(self, facts: Facts) -> Any:
-        radius = super().begin(facts)
+    def build(self, facts: Facts) -> Any:
+        radius = super().build(facts)
         return lambda now: 0.001 * radius(now)
 
 
@@ -299,8 +299,8 @@ class Tight(SelfNormalized):
 class Warm(Ridge):
     """Ridge regression with a belief beforehand."""
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> Any:
-        model = super().begin(facts, rng)
+    def build(self, facts: Facts, rng: np.random.Generator) -> Any:
+        model = super().build(facts, rng)
         model._sums[:, 0] += 300.0
         return model
 
@@ -309,8 +309,8 @@ class Warm(Ridge):
 class Deaf(Greedy):
     """Hears one word, whatever is said."""
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
-        agent = super().begin(facts, rng)
+    def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
+        agent = super().build(facts, rng)
         learn = agent.learn
         agent.__dict__["learn"] = lambda task, choice, said: learn(task, choice, 1)
         return agent
@@ -342,7 +342,7 @@ ALTERED: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("said", ALTERED)
 def test_an_altered_agent_has_no_proof(said: str) -> None:
-    agent = BY_RIDGE.begin(Coin.facts, np.random.default_rng(0))
+    agent = BY_RIDGE.build(Coin.facts, np.random.default_rng(0))
     assert standing_of(agent).proof is not None
     ALTERED[said](agent)
     assert standing_of(agent).proof is None
@@ -352,13 +352,13 @@ def test_an_altered_agent_has_no_proof(said: str) -> None:
 
 def test_an_altered_spec_has_no_proof() -> None:
     model = Ridge()
-    object.__setattr__(model, "begin", Warm().begin)
+    object.__setattr__(model, "build", Warm().build)
     spec = Certified(Greedy(model=model), k=SelfNormalized(), lam=1.0)
     assert not_proven(play(WORLD, spec, 5), "its spec Ridge has more than its settings")
 
 
 def test_other_members_than_those_of_the_spec_void_the_proof() -> None:
-    agent: Any = PROVEN.begin(WORLD.facts, np.random.default_rng(0))
+    agent: Any = PROVEN.build(WORLD.facts, np.random.default_rng(0))
     with pytest.raises(ValueError, match="read-only"):
         agent.model._members[:] = 0.1
     agent.model._members = agent.model._members / 2
@@ -367,7 +367,7 @@ def test_other_members_than_those_of_the_spec_void_the_proof() -> None:
 
 def test_an_agent_that_was_asked_and_not_told_is_still_a_fresh_one() -> None:
     for spec in (PROVEN, BY_RIDGE, LORIL.as_repaired(model=Mixture())):
-        agent = spec.begin(WORLD.facts, np.random.default_rng(0))
+        agent = spec.build(WORLD.facts, np.random.default_rng(0))
         agent.respond(next(rounds(WORLD, Greedy())).task, np.random.default_rng(0))
         assert standing_of(agent).proof is not None
 
@@ -432,7 +432,7 @@ def test_matches_that_differ_from_rewards_void_the_proof() -> None:
 
 
 def test_withdrawals_are_remembered_in_files(tmp_path: Path) -> None:
-    agent: Any = BY_RIDGE.begin(Coin.facts, np.random.default_rng(0))
+    agent: Any = BY_RIDGE.build(Coin.facts, np.random.default_rng(0))
     task = Coin().task(1, (), np.random.default_rng(0))
     for word in (0, 1):
         agent.learn(task, task.choose(word), word)
@@ -451,10 +451,10 @@ def test_no_probability_below_1_is_printed_as_100_percent() -> None:
 
 def test_what_stands_behind_an_agent_can_be_sent_to_another_process() -> None:
     for spec in (PROVEN, BY_RIDGE, Certified(Greedy(model=Mixture()))):
-        standing = standing_of(spec.begin(WORLD.facts, np.random.default_rng(0)))
+        standing = standing_of(spec.build(WORLD.facts, np.random.default_rng(0)))
         again = pickle.loads(pickle.dumps(standing))
         assert again == standing
-        f = WORLD.begin(np.random.default_rng(0)).truth.f  # type: ignore[union-attr]
+        f = WORLD.build(np.random.default_rng(0)).truth.f  # type: ignore[union-attr]
         assert again.proof.holds(f)
         assert not again.proof.holds(3 * f)
 
@@ -500,7 +500,7 @@ def test_by_ridge_every_bound_is_that_of_the_formula_on_the_whole_past(
 @pytest.mark.parametrize("smoothing", [0.0, 0.5])
 def test_repaired_counts_how_far_the_likelihood_is_from_its_maximum(smoothing: float) -> None:
     spec = LORIL.as_repaired(0.05, model=Mixture(refresh=1, smoothing=smoothing))
-    agent: Any = spec.begin(WORLD.facts, np.random.default_rng(0))
+    agent: Any = spec.build(WORLD.facts, np.random.default_rng(0))
     game = rounds(WORLD, agent, seed=2)
     gaps = []
     for t in range(1, 61):
@@ -515,7 +515,7 @@ def test_repaired_counts_how_far_the_likelihood_is_from_its_maximum(smoothing: f
     assert max(gaps) > 0.01, "else it would not matter"
     # It is a bound: no F has a likelihood that is higher by more.
     reached, gap = agent.model.log_likelihood(), agent.model.likelihood_gap()
-    best: Any = Mixture().begin(WORLD.facts, np.random.default_rng(0))
+    best: Any = Mixture().build(WORLD.facts, np.random.default_rng(0))
     entries = agent.model._entries
     for x, g, n in zip(entries.rows, entries.features, entries.counts, strict=True):
         for _ in range(int(n)):
@@ -527,9 +527,11 @@ def test_repaired_counts_how_far_the_likelihood_is_from_its_maximum(smoothing: f
 
 
 def test_a_finite_class_has_no_gap_and_the_radius_it_had() -> None:
-    agent: Any = LORIL.as_repaired(0.05, model=CLASS).begin(WORLD.facts, np.random.default_rng(0))
+    agent: Any = LORIL.as_repaired(0.05, model=CLASS).build(WORLD.facts, np.random.default_rng(0))
     assert agent.model.likelihood_gap() == 0
-    settled = Repaired(0.05).settled(CLASS, WORLD.facts)
-    assert settled.log_class_size is not None
-    assert settled.B is not None
-    assert agent.explorer.k == theory.repaired_radius(1.0, settled.log_class_size, 0.05, settled.B)
+    resolved = Repaired(0.05).resolved(CLASS, WORLD.facts)
+    assert resolved.log_class_size is not None
+    assert resolved.B is not None
+    assert agent.explorer.k == theory.repaired_radius(
+        1.0, resolved.log_class_size, 0.05, resolved.B
+    )

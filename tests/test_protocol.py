@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import Contrarian, Diary, Mirror, hidden_f
 
 import tellback
 from tellback import Choice, Facts, Listed, Run, Simulation, Task, play, rounds
@@ -22,6 +21,7 @@ from tellback.models import Mixture
 from tellback.protocol import Delay
 from tellback.roles import Instruction
 from tellback.worlds import Synthetic
+from tests.support.oracles import Contrarian, Diary, Mirror, hidden_f
 
 SMALL = Synthetic(instructions=7, responses=5, rank=3, seed=0)
 CONTEXTS: list[int | str] = [1, 3, "fresh"]
@@ -42,8 +42,8 @@ def content(run: Run, since: int = 0) -> list[bytes]:
 
 
 def live(spec: AgentSpec, world: Synthetic) -> Any:
-    facts = world.begin(np.random.default_rng(0)).world.facts
-    return spec.begin(facts, np.random.default_rng(0))
+    facts = world.build(np.random.default_rng(0)).world.facts
+    return spec.build(facts, np.random.default_rng(0))
 
 
 # Regret.
@@ -53,7 +53,7 @@ def live(spec: AgentSpec, world: Synthetic) -> Any:
 @pytest.mark.parametrize("spec", [LORIL(), Uniform()])
 def test_regret_is_equation_1(contexts: int | str, spec: AgentSpec) -> None:
     world = SMALL.with_settings({"contexts": contexts})
-    f = hidden_f(world.begin(np.random.default_rng(0)))
+    f = hidden_f(world.build(np.random.default_rng(0)))
     total = 0.0
     for t, r in enumerate(islice(rounds(world, spec, seed=4), 200), start=1):
         x = int(r.task.instruction)

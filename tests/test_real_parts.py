@@ -11,11 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
 from playwright.sync_api import Page
-from real_parts import Postgres
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
+
+from tests.support.patience import PATIENCE
+from tests.support.real_parts import Postgres
 
 pytest_plugins = ["pytester"]
 
@@ -60,7 +61,7 @@ def test_a_restart_keeps_committed_rows(postgres_server: Postgres, immediate: bo
 START_AND_TELL = """
 import sys
 sys.path.insert(0, sys.argv[1])
-from real_postgres import Postgres
+from tests.support.real_postgres import Postgres
 server = Postgres()
 print(server._folder, (server._data / "postmaster.pid").read_text().split()[0], flush=True)
 input()
@@ -73,7 +74,7 @@ def test_no_server_and_no_folder_outlives_the_tests(
     postgres_server: Postgres, killed: bool
 ) -> None:
     tests = subprocess.Popen(
-        [sys.executable, "-c", START_AND_TELL, str(Path(__file__).parent)],
+        [sys.executable, "-c", START_AND_TELL, str(Path(__file__).parents[1])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -134,9 +135,9 @@ def test_four(): ...
 def without_parts(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.setenv("TELLBACK_POSTGRES", "/nowhere")
     monkeypatch.setenv("TELLBACK_CHROMIUM", "/nowhere")
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makeconftest("from real_parts import *")
+    pytester.makeconftest("from tests.support.real_parts import *")
     pytester.makepyfile(NEEDY)
     return pytester
 

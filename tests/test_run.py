@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars
 import pytest
-from oracles import Diary, Mirror
 
 from tellback import Choice, Facts, Run, Simulation, Task, play
 from tellback.agents import LORIL, Uniform
 from tellback.roles import Instruction
 from tellback.worlds import Synthetic
+from tests.support.oracles import Diary, Mirror
 
 WORLD = Synthetic(instructions=4, responses=3, rank=2, seed=0)
 

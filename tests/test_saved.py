@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import Mirror
 
 import tellback
 from tellback import Choice, Facts, Task, play
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, ModelAgent, Uniform
 from tellback.errors import SettingError, TellbackError
-from tellback.files import written_whole
+from tellback.files import atomic_write
 from tellback.models import Mixture, MixtureByAdam
 from tellback.roles import Instruction, State
 from tellback.saved import save
 from tellback.worlds import Synthetic
+from tests.support.oracles import Mirror
 
 WORLD = Synthetic(instructions=5, responses=4, rank=3, seed=0)
 
@@ -54,13 +54,13 @@ def assert_same_state(one: State, other: State) -> None:
 @pytest.mark.parametrize("lessons", [0, 20])
 def test_a_loaded_agent_is_the_saved_one(spec: AgentSpec, lessons: int, tmp_path: Path) -> None:
     facts = Facts(dim=3, instructions=5, fixed_responses=True)
-    agent: Any = spec.begin(facts, np.random.default_rng(0))
+    agent: Any = spec.build(facts, np.random.default_rng(0))
     if lessons:
         agent = trained(spec, lessons)
     agent.save(tmp_path / "agent.npz")
     loaded: Any = tellback.load(tmp_path / "agent.npz")
     assert loaded is not agent
-    assert (loaded.spec, loaded.facts) == (spec.settled(facts), facts)
+    assert (loaded.spec, loaded.facts) == (spec.resolved(facts), facts)
     assert_same_state(loaded.state(), agent.state())
 
 
@@ -97,7 +97,7 @@ def test_a_loaded_agent_can_be_told_at_once_what_was_on_its_way(tmp_path: Path) 
     agent = trained()
     agent.save(tmp_path / "agent.npz")
     loaded: Any = tellback.load(tmp_path / "agent.npz")
-    task = WORLD.begin(np.random.default_rng(0)).world.task(1, (), np.random.default_rng(0))
+    task = WORLD.build(np.random.default_rng(0)).world.task(1, (), np.random.default_rng(0))
     for one in (agent, loaded):
         one.learn(task, task.choose(2), 3)
     for x in range(5):
@@ -239,7 +239,7 @@ def test_a_file_that_lacks_something_says_what(name: str, tmp_path: Path) -> Non
 )
 def test_a_state_of_the_wrong_shape_is_refused(name: str, wrong: Any, tmp_path: Path) -> None:
     agent = trained()
-    task = WORLD.begin(np.random.default_rng(0)).world.task(1, (), np.random.default_rng(0))
+    task = WORLD.build(np.random.default_rng(0)).world.task(1, (), np.random.default_rng(0))
 
     def restore_and_respond() -> None:  # how many widths there must be is known only then
         agent.restore({**agent.state(), name: wrong})
@@ -306,7 +306,7 @@ def test_a_failure_at_the_last_step_leaves_the_old_file(
         raise PowerCut
 
     monkeypatch.setattr(Path, step, fail)
-    with pytest.raises(PowerCut), written_whole(path) as temporary:
+    with pytest.raises(PowerCut), atomic_write(path) as temporary:
         temporary.write_text("new")
     monkeypatch.undo()
     assert path.read_text() == "old"
@@ -315,7 +315,7 @@ def test_a_failure_at_the_last_step_leaves_the_old_file(
 
 def test_an_error_of_the_writer_leaves_no_file(tmp_path: Path) -> None:
     def write_half() -> None:
-        with written_whole(tmp_path / "note.txt") as temporary:
+        with atomic_write(tmp_path / "note.txt") as temporary:
             temporary.write_text("half")
             raise PowerCut
 
@@ -326,7 +326,7 @@ def test_an_error_of_the_writer_leaves_no_file(tmp_path: Path) -> None:
 
 def test_the_file_is_absent_until_it_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "note.txt"
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text("new")
         assert not path.exists()
         assert temporary.suffix == ".txt"

@@ -142,10 +142,10 @@ def test_the_key_of_a_large_seed_cannot_be_undone() -> None:
 
 def test_births_are_streams_of_their_own() -> None:
     streams = Streams(3)
-    born = [sample(streams.birth(role)) for role in ("world", "agent")]
+    born = [sample(streams.init(role)) for role in ("world", "agent")]
     lived = [sample(streams.stream(role).at(0)) for role in ("world", "agent")]
     assert len({*born, *lived}) == 4
-    assert born == [sample(Streams(3).birth(role)) for role in ("world", "agent")]
+    assert born == [sample(Streams(3).init(role)) for role in ("world", "agent")]
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "0", None, True])

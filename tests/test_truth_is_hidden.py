@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from oracles import Floats, hidden_f
 
 from tellback import Choice, Listed, Simulation, Task, rounds
 from tellback.errors import ProtocolError
 from tellback.roles import Instruction
 from tellback.worlds import Synthetic
+from tests.support.oracles import Floats, hidden_f
 
 # The walk touches every module that is loaded, also what is deprecated in some of them.
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
@@ -136,7 +136,7 @@ def begun(contexts: int | str) -> Simulation:
     spec = Synthetic(
         instructions=SIZE, responses=4, rank=3, contexts=contexts, asks="marginal", seed=8
     )
-    return spec.begin(np.random.default_rng(0))
+    return spec.build(np.random.default_rng(0))
 
 
 def test_no_chain_from_what_an_agent_receives_leads_to_the_truth() -> None:

@@ -20,8 +20,8 @@ print(play(world, LORIL(), rounds=50, seed=1).summary())
 """
 NEEDS = {
     "lab": "play(Synthetic(instructions=5, responses=3, rank=2), Greedy(), 3).table()",
-    "vision": "Images(encoder=Autoencoder()).begin(np.random.default_rng(0))",
-    "language": "WordVectors().begin()",
+    "vision": "Images(encoder=Autoencoder()).build(np.random.default_rng(0))",
+    "language": "WordVectors().build()",
     "classroom": "Classroom('http://localhost')",
 }
 REFUSED = """

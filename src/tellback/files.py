@@ -16,7 +16,7 @@ _STALE_SECONDS = 3600  # no write takes nearly as long, on whatever machine shar
 
 
 @contextmanager
-def written_whole(path: str | Path) -> Iterator[Path]:
+def atomic_write(path: str | Path) -> Iterator[Path]:
     """Give a temporary path to write to, and rename it to ``path`` once that succeeded.
 
     A reader, or a process that was killed half-way, sees the old file or the new one and
@@ -41,7 +41,7 @@ def written_whole(path: str | Path) -> Iterator[Path]:
 def demand_writable(folder: Path) -> None:
     """Make a folder, and find out now rather than after the work whether it can be written to."""
     try:
-        with written_whole(folder / ".writable") as temporary:
+        with atomic_write(folder / ".writable") as temporary:
             temporary.write_text("yes")
         (folder / ".writable").unlink(missing_ok=True)
     except OSError as error:

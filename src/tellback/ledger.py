@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tellback.errors import ProtocolError
-from tellback.past import Past, Told
 from tellback.read_only import PLAIN, read_only
 from tellback.roles import Agent, Choice, Instruction, Task
 from tellback.streams import Stream
+from tellback.undo_log import Told, UndoLog
 
 
 class Ledger:
@@ -38,7 +38,7 @@ class Ledger:
 
     def __init__(self, agent: Agent, stream: Stream, remember: bool = False) -> None:
         self.agent = agent
-        self._past = Past(agent) if remember else None
+        self._past = UndoLog(agent) if remember else None
         self._stream = stream
         self._open: dict[int, tuple[Task, Choice]] = {}
         self._latest = 0

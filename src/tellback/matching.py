@@ -167,7 +167,7 @@ class Similar(MatchSpec):
         error_rate(self.level)
         if (self.yes_wrongly is None) != (self.no_wrongly is None):
             raise SettingError("yes_wrongly and no_wrongly are given both or neither.")
-        self._settle(
+        self._set_validated(
             threshold=real("threshold", self.threshold, at_least=-1, at_most=1),
             taught_by=_pairs("taught_by", self.taught_by),
             yes_wrongly=_tried("yes_wrongly", self.yes_wrongly),
@@ -264,7 +264,7 @@ class _Space:
     """
 
     def __init__(self, encoder: TextEncoderSpec, taught_by: tuple[Pair, ...]) -> None:
-        self._encode = encoder.begin()
+        self._encode = encoder.build()
         self._mean: Array = np.zeros(encoder.dim)
         self._directions: Array | None = None
         if taught_by:

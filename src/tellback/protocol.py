@@ -111,7 +111,7 @@ def rounds(
     """
     sent = _sent(agent, world) if isolated else agent
     streams = Streams(seed)
-    simulation, live = _begin(world, sent, streams)
+    simulation, live = _build(world, sent, streams)
     remembered = _remembered(simulation.world, history, start, delay)
     ledger = Ledger(live, streams.stream("agent"))
     return _protocol_1(simulation, ledger, streams, start, delay, remembered)
@@ -174,7 +174,7 @@ def play(
     sent = _sent(agent, world) if isolated else agent
     seed = secrets.randbits(SECRET_BITS) if seed is None else seed
     streams = Streams(seed)
-    simulation, live = _begin(world, sent, streams)
+    simulation, live = _build(world, sent, streams)
     remembered = _remembered(simulation.world, history, start, delay)
     match = demand_match(getattr(simulation.world, "match", Same()))
     recorder = Recorder(rounds)
@@ -316,14 +316,14 @@ def _sent(agent: AgentSpec | Agent, world: object) -> Packed | IsolatedAgent:
     return agent if isinstance(agent, IsolatedAgent) else Packed.of(agent)
 
 
-def _begin(
+def _build(
     world: WorldSpec | Simulation | Any,
     agent: AgentSpec | Agent | Packed,
     streams: Streams,
 ) -> tuple[Simulation, Agent]:
     """Bring specs to life; take live objects as they are."""
     if isinstance(world, WorldSpec):
-        simulation = world.begin(streams.birth("world"))
+        simulation = world.build(streams.init("world"))
     elif isinstance(world, Simulation):
         simulation = world
         demand(simulation.world, World)
@@ -337,9 +337,9 @@ def _begin(
     if not isinstance(facts, Facts):
         raise ProtocolError(f"A world's facts must be Facts, not {facts!r}.")
     if isinstance(agent, Packed):
-        return simulation, IsolatedAgent(agent, facts, streams.birth_stream("agent"))
+        return simulation, IsolatedAgent(agent, facts, streams.init_stream("agent"))
     if isinstance(agent, AgentSpec):
-        return simulation, agent.begin(facts, streams.birth("agent"))
+        return simulation, agent.build(facts, streams.init("agent"))
     demand(agent, Agent)
     return simulation, agent
 

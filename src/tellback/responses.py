@@ -54,13 +54,13 @@ class Listed:
     def __init__(self, features: ArrayLike) -> None:
         matrix = _checked(features)
         frozen = _frozen(matrix.ravel(order="F")).reshape(matrix.shape, order="F")
-        settle = super().__setattr__
-        settle("matrix", frozen)
-        settle("columns", frozen.T)
-        settle("dim", int(matrix.shape[1]))
-        settle("_length", int(matrix.shape[0]))
-        settle("_row", _rows(frozen))
-        settle("_off_simplex", None)
+        set_field = super().__setattr__
+        set_field("matrix", frozen)
+        set_field("columns", frozen.T)
+        set_field("dim", int(matrix.shape[1]))
+        set_field("_length", int(matrix.shape[0]))
+        set_field("_row", _rows(frozen))
+        set_field("_off_simplex", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Responses cannot be changed: {name} is fixed.")

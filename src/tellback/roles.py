@@ -289,7 +289,7 @@ class WorldSpec(Spec):
     def prepare(self, progress: Preparing | None = None) -> None:
         """Do once what all runs in this world share, if there is anything, and keep it."""
 
-    def begin(self, rng: np.random.Generator) -> Simulation:
+    def build(self, rng: np.random.Generator) -> Simulation:
         """Bring the world to life, drawing what it must from ``rng``."""
         raise NotImplementedError
 
@@ -300,11 +300,11 @@ class AgentSpec(Spec):
 
     role: ClassVar[str] = "agent"
 
-    def settled(self, facts: Facts) -> AgentSpec:
+    def resolved(self, facts: Facts) -> AgentSpec:
         """The same agent with everything named that it would choose by itself."""
         return self
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> Agent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> Agent:
         """Bring the agent to life, with all that it may know beforehand."""
         raise NotImplementedError
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from tellback.errors import SettingError, TellbackError
-from tellback.files import written_whole
+from tellback.files import atomic_write
 from tellback.roles import Agent, AgentSpec, Facts, State
 from tellback.specs import spec_from_data
 
@@ -58,7 +58,7 @@ def save(agent: Savable, path: str | Path) -> None:
         if array.dtype.kind not in "biuf":
             raise SettingError(f"State may hold arrays and numbers only; {name} is {array.dtype}.")
     arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with written_whole(path) as temporary, temporary.open("wb") as file:
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
 
 
@@ -107,7 +107,7 @@ def _made(header: Mapping[str, Any]) -> Agent:
         )
     facts = Facts(**header["facts"])
     spec = spec_from_data(AgentSpec, header["agent"])
-    return spec.begin(facts, np.random.default_rng(0))
+    return spec.build(facts, np.random.default_rng(0))
 
 
 def _read(path: Path) -> tuple[Mapping[str, Any], State]:

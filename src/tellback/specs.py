@@ -54,7 +54,7 @@ class Spec:
         """The role with its article, for sentences."""
         return f"{'an' if cls.role[0] in 'aeiou' else 'a'} {cls.role}"
 
-    def _settle(self, **values: object) -> None:
+    def _set_validated(self, **values: object) -> None:
         """Put checked values in place of the given ones (for ``__post_init__``)."""
         for name, value in values.items():
             object.__setattr__(self, name, value)

@@ -60,13 +60,13 @@ class Stream:
     """
 
     def __init__(self, seed: int, role: str) -> None:
-        self._begin(_key(whole("seed", seed, at_least=0), role))
+        self._build(_key(whole("seed", seed, at_least=0), role))
 
     @classmethod
     def with_key(cls, key: Sequence[int]) -> Stream:
         """The stream with a key, for one who may draw from it and not know the seed."""
         stream = cls.__new__(cls)
-        stream._begin(np.array(key, dtype=np.uint64))
+        stream._build(np.array(key, dtype=np.uint64))
         return stream
 
     @property
@@ -75,7 +75,7 @@ class Stream:
         first, second = self._philox.state["state"]["key"].tolist()
         return first, second
 
-    def _begin(self, key: AnyArray) -> None:
+    def _build(self, key: AnyArray) -> None:
         self._philox = np.random.Philox(key=key)
         self.generator = np.random.Generator(self._philox)
         # Repositioning through the public ``state`` property costs ten times as much as
@@ -153,10 +153,10 @@ class Streams:
         """A stream for the rounds of the run."""
         return Stream(self._seed, role)
 
-    def birth(self, role: str) -> np.random.Generator:
+    def init(self, role: str) -> np.random.Generator:
         """The generator from which a world or an agent draws when it is brought to life."""
-        return self.birth_stream(role).at(0)
+        return self.init_stream(role).at(0)
 
-    def birth_stream(self, role: str) -> Stream:
+    def init_stream(self, role: str) -> Stream:
         """The stream to which that generator belongs."""
         return Stream(self._seed, f"birth of {role}")

@@ -157,20 +157,20 @@ class ModelAgentSpec(AgentSpec):
     def __post_init__(self) -> None:
         if self.model is not None and not isinstance(self.model, ModelSpec):
             raise SettingError(f"model must be the spec of a model, not {self.model!r}.")
-        self._settle(ties=one_of("ties", self.ties, TIES))
+        self._set_validated(ties=one_of("ties", self.ties, TIES))
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring model and explorer to life."""
-        settled = self.settled(facts)
-        model = (settled.model or self.usual_model(facts)).begin(facts, rng)
-        explorer = settled.explorer(facts)
+        resolved = self.resolved(facts)
+        model = (resolved.model or self.usual_model(facts)).build(facts, rng)
+        explorer = resolved.explorer(facts)
         if isinstance(explorer, Optimism):
             explorer.about(model)
             if isinstance(model, SharesSigma):
                 explorer.share(model.ellipsoid)
-        return ModelAgent(model, explorer, settled, facts)
+        return ModelAgent(model, explorer, resolved, facts)
 
-    def settled(self, facts: Facts) -> Self:
+    def resolved(self, facts: Facts) -> Self:
         """The same agent with its model named."""
         return self.with_settings({"model": self.model or self.usual_model(facts)})
 

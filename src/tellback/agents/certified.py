@@ -53,22 +53,22 @@ class Certified(AgentSpec):
                 f"agent must be the spec of an agent with a model, not {self.agent!r}."
             )
         k = checked_radius(self.k)
-        self._settle(k=k, lam=checked_ridge(self.lam, k))
+        self._set_validated(k=k, lam=checked_ridge(self.lam, k))
 
-    def settled(self, facts: Facts) -> Self:
+    def resolved(self, facts: Facts) -> Self:
         """The same with the agent's model named, and the class that the radius is for."""
-        agent, k = self.agent.settled(facts), self.k
+        agent, k = self.agent.resolved(facts), self.k
         if isinstance(k, RadiusSpec) and agent.model is not None:
-            k = k.settled(agent.model, facts)
+            k = k.resolved(agent.model, facts)
         return self.with_settings({"agent": agent, "k": k})
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> CertifiedAgent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> CertifiedAgent:
         """Bring the agent and its ellipsoid to life."""
-        settled = self.settled(facts)
-        inner = settled.agent.begin(facts, rng)
-        widths = Optimism(facts, settled.k, settled.lam, settled.agent.ties)
+        resolved = self.resolved(facts)
+        inner = resolved.agent.build(facts, rng)
+        widths = Optimism(facts, resolved.k, resolved.lam, resolved.agent.ties)
         widths.about(inner.model)
-        return CertifiedAgent(inner, widths, settled, facts)
+        return CertifiedAgent(inner, widths, resolved, facts)
 
 
 class CertifiedAgent(ModelAgent):

@@ -62,15 +62,15 @@ class Deviations(ModelAgentSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(
+        self._set_validated(
             k=None if self.k is None else real("k", self.k, at_least=0),
             spread=real("spread", self.spread, above=0),
         )
 
-    def settled(self, facts: Facts) -> Self:
+    def resolved(self, facts: Facts) -> Self:
         """The same agent with its model named, and how many deviations."""
         usual = WHERE_FIXED if facts.fixed_responses else WHERE_CHANGING
-        return super().settled(facts).with_settings({"k": usual if self.k is None else self.k})
+        return super().resolved(facts).with_settings({"k": usual if self.k is None else self.k})
 
     def usual_model(self, facts: Facts) -> ModelSpec:
         """A mixture that rules nothing out."""
@@ -78,7 +78,7 @@ class Deviations(ModelAgentSpec):
 
     def explorer(self, facts: Facts) -> Explorer:
         """The deviations."""
-        k = self.settled(facts).k
+        k = self.resolved(facts).k
         assert k is not None
         return DeviationBonus(facts, demand_table(self.kind, facts), k, self.spread, self.ties)
 

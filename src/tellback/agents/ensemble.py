@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from tellback.agents.agent import ModelAgent, ModelAgentSpec, default_model, part
-from tellback.agents.lottery import Lottery, votes
+from tellback.agents.randomized import Randomized, votes
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError, one_of, whole
 from tellback.models.model import Model
@@ -46,19 +46,19 @@ class EnsembleSampling(ModelAgentSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(
+        self._set_validated(
             members=whole("members", self.members),
             bootstrap=one_of("bootstrap", self.bootstrap, (POISSON, DOUBLE)),
         )
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring all members to life."""
-        settled = self.settled(facts)
-        model = settled.model or default_model(facts)
+        resolved = self.resolved(facts)
+        model = resolved.model or default_model(facts)
         key = int(rng.integers(2**63))
-        members = [model.begin(facts, rng) for _ in range(self.members)]
+        members = [model.build(facts, rng) for _ in range(self.members)]
         ensemble = EnsembleModel(members, key, self.bootstrap)
-        return ModelAgent(ensemble, MemberSampling(self.ties), settled, facts)
+        return ModelAgent(ensemble, MemberSampling(self.ties), resolved, facts)
 
 
 class EnsembleModel:
@@ -144,7 +144,7 @@ class EnsembleModel:
         self._key, self._count = key, count
 
 
-class MemberSampling(Lottery):
+class MemberSampling(Randomized):
     """One member of an ensemble at random, and what it thinks best."""
 
     propensities = "exact given the members"

@@ -120,7 +120,7 @@ class Optimism:
         )
         self._constant = k if isinstance(k, float | int) else None
         self._spec = k if isinstance(k, RadiusSpec) else None
-        self._radius = None if self._spec is None else self._spec.begin(facts)
+        self._radius = None if self._spec is None else self._spec.build(facts)
         self._facts, self._lam = facts, lam
         self.model: Model | None = None  # whose estimates the radius is for
         self._gap: Callable[[], float] = float
@@ -245,7 +245,7 @@ class Dithering(Stateless):
         )
 
 
-class Chance(Stateless):
+class UniformExplorer(Stateless):
     """Any response, with equal probability; the model is not asked."""
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:

@@ -53,7 +53,7 @@ class Fisher(ModelAgentSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(
+        self._set_validated(
             k=real("k", self.k, at_least=0),
             lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
             floor=real("floor", self.floor, above=0, at_most=0.25),

@@ -33,7 +33,7 @@ class EpsilonGreedy(ModelAgentSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(epsilon=real("epsilon", self.epsilon, at_least=0, at_most=1))
+        self._set_validated(epsilon=real("epsilon", self.epsilon, at_least=0, at_most=1))
 
     def explorer(self, facts: Facts) -> Explorer:
         """Dithering."""

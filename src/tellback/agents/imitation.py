@@ -35,12 +35,12 @@ class Imitation(AgentSpec):
     ties: str = "random"
 
     def __post_init__(self) -> None:
-        self._settle(
+        self._set_validated(
             lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
             ties=one_of("ties", self.ties, TIES),
         )
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> ImitationAgent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> ImitationAgent:
         """An agent that was shown nothing."""
         return ImitationAgent(self, demand_table(self.kind, facts), facts)
 

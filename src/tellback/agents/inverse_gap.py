@@ -9,7 +9,7 @@ import numpy as np
 
 from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer
-from tellback.agents.lottery import Lottery, leaders
+from tellback.agents.randomized import Randomized, leaders
 from tellback.agents.spanner import barycentric_spanner, exchange
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
@@ -55,7 +55,7 @@ class InverseGap(ModelAgentSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(
+        self._set_validated(
             scale=real("scale", self.scale, at_least=0), tried=one_of("tried", self.tried, TRIED)
         )
 
@@ -65,7 +65,7 @@ class InverseGap(ModelAgentSpec):
         return kind(self.scale, self.ties)
 
 
-class GapWeights(Lottery):
+class GapWeights(Randomized):
     """SquareCB's probabilities."""
 
     def __init__(self, scale: float, ties: str) -> None:

@@ -51,29 +51,29 @@ class LearnedLORIL(ModelAgentSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(
+        self._set_validated(
             k=None if self.k is None else real("k", self.k, at_least=0),
             lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
         )
 
-    def settled(self, facts: Facts) -> Self:
+    def resolved(self, facts: Facts) -> Self:
         """The same agent with its model and the weight of its bonus named."""
         k = CHANCE_AGREEMENTS / (facts.instructions or 1) if self.k is None else self.k
         return self.with_settings({"model": self.model or LowRank(), "k": k})
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring the model to life, and an explorer that watches what it learns."""
-        settled = self.settled(facts)
-        assert settled.model is not None
-        assert settled.k is not None
-        model = settled.model.begin(facts, rng)
+        resolved = self.resolved(facts)
+        assert resolved.model is not None
+        assert resolved.k is not None
+        model = resolved.model.build(facts, rng)
         if not isinstance(model, Representing):
             raise SettingError(
                 f"model must learn a representation, as low-rank and network do; "
-                f"{settled.model.kind} takes features as they are: use loril."
+                f"{resolved.model.kind} takes features as they are: use loril."
             )
-        explorer = LearnedOptimism(model, facts, settled.k, settled.lam, settled.ties)
-        return ModelAgent(model, explorer, settled, facts)
+        explorer = LearnedOptimism(model, facts, resolved.k, resolved.lam, resolved.ties)
+        return ModelAgent(model, explorer, resolved, facts)
 
 
 class LearnedOptimism:

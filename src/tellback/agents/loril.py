@@ -46,7 +46,7 @@ class LORIL(ModelAgentSpec):
     def __post_init__(self) -> None:
         super().__post_init__()
         k = checked_radius(self.k)
-        self._settle(k=k, lam=checked_ridge(self.lam, k))
+        self._set_validated(k=k, lam=checked_ridge(self.lam, k))
 
     @classmethod
     def as_printed(
@@ -82,12 +82,12 @@ class LORIL(ModelAgentSpec):
         """The same with the repaired radius, which is smaller (``theory.repaired_radius``)."""
         return cls(k=Repaired(delta, log_class_size, B), lam=FADING, model=model, ties=ties)
 
-    def settled(self, facts: Facts) -> Self:
+    def resolved(self, facts: Facts) -> Self:
         """The same agent with its model named, and the class that its radius is for."""
-        named = super().settled(facts)
+        named = super().resolved(facts)
         if not isinstance(self.k, RadiusSpec) or named.model is None:
             return named
-        return named.with_settings({"k": self.k.settled(named.model, facts)})
+        return named.with_settings({"k": self.k.resolved(named.model, facts)})
 
     def explorer(self, facts: Facts) -> Explorer:
         """The elliptic bonus."""

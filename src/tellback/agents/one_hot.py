@@ -29,7 +29,7 @@ class OneHotLORIL(OptimistSpec):
         As in every optimist.
     """
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> OneHotAgent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> OneHotAgent:
         """An agent that has seen nothing."""
         return OneHotAgent(self, demand_table(self.kind, facts), facts)
 

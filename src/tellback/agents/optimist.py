@@ -35,7 +35,7 @@ class OptimistSpec(AgentSpec):
     ties: str = "random"
 
     def __post_init__(self) -> None:
-        self._settle(
+        self._set_validated(
             k=real("k", self.k, at_least=0),
             lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
             ties=one_of("ties", self.ties, TIES),

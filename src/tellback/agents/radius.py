@@ -73,15 +73,15 @@ class RadiusSpec(Spec):
     delta: float = 0.05
 
     def __post_init__(self) -> None:
-        self._settle(delta=real("delta", self.delta, above=0, at_most=1))
+        self._set_validated(delta=real("delta", self.delta, above=0, at_most=1))
         if self.delta == 1:
             raise SettingError("delta must be below 1.")
 
-    def begin(self, facts: Facts) -> Radius:
+    def build(self, facts: Facts) -> Radius:
         """The radius for an agent that may know these facts."""
         raise NotImplementedError
 
-    def settled(self, model: ModelSpec, facts: Facts) -> Self:
+    def resolved(self, model: ModelSpec, facts: Facts) -> Self:
         """The same radius with all that it takes from the model's class named."""
         return self
 
@@ -134,12 +134,12 @@ class LikelihoodRadius(RadiusSpec):
     def __post_init__(self) -> None:
         super().__post_init__()
         size, bound = self.log_class_size, self.B
-        self._settle(
+        self._set_validated(
             log_class_size=None if size is None else real("log_class_size", size, at_least=0),
             B=None if bound is None else real("B", bound, above=0),
         )
 
-    def settled(self, model: ModelSpec, facts: Facts) -> Self:
+    def resolved(self, model: ModelSpec, facts: Facts) -> Self:
         """The same radius with the size of the model's class named, if that is finite."""
         known = model.known_class(facts)
         if known is None:
@@ -175,7 +175,7 @@ class Printed(LikelihoodRadius):
     It has no term for a likelihood below its maximum, and is proven for a finite class alone.
     """
 
-    def begin(self, facts: Facts) -> Radius:
+    def build(self, facts: Facts) -> Radius:
         """The printed radius."""
         delta, bound, size = self.delta, self.bound(facts), self.log_class_size
         if size is not None:
@@ -204,7 +204,7 @@ class Repaired(LikelihoodRadius):
 
     version: ClassVar[int] = 2
 
-    def begin(self, facts: Facts) -> Radius:
+    def build(self, facts: Facts) -> Radius:
         """The repaired radius."""
         delta, bound, size = self.delta, self.bound(facts), self.log_class_size
         if size is not None:
@@ -249,13 +249,13 @@ class SelfNormalized(RadiusSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(B=None if self.B is None else real("B", self.B, above=0))
+        self._set_validated(B=None if self.B is None else real("B", self.B, above=0))
 
     def bound(self, facts: Facts) -> float:
         """B."""
         return theory.softmax_bound(facts.dim) if self.B is None else self.B
 
-    def begin(self, facts: Facts) -> Radius:
+    def build(self, facts: Facts) -> Radius:
         """The radius for a table of instructions."""
         delta, bound = self.delta, self.bound(facts)
         instructions = demand_table("a radius by a union over instructions", facts)

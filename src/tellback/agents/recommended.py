@@ -58,7 +58,7 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
 
 def _first_task(thing: Any) -> Task:
     streams = Streams(TRIAL)
-    begun = thing.begin(streams.birth("world")) if isinstance(thing, WorldSpec) else thing
+    begun = thing.build(streams.init("world")) if isinstance(thing, WorldSpec) else thing
     world = begun.world if isinstance(begun, Simulation) else begun
     if not isinstance(world, World):
         raise SettingError(f"An agent is recommended for a world or a task, not for {thing!r}.")

@@ -29,7 +29,7 @@ class RewardOnly(OptimistSpec):
         As in every optimist.
     """
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> RewardOnlyAgent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> RewardOnlyAgent:
         """An agent that has seen nothing."""
         return RewardOnlyAgent(self, demand_table(self.kind, facts), facts)
 

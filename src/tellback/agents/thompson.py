@@ -9,7 +9,7 @@ import numpy as np
 
 from tellback.agents.agent import ModelAgent, ModelAgentSpec
 from tellback.agents.explorers import Explorer
-from tellback.agents.lottery import Lottery, votes
+from tellback.agents.randomized import Randomized, votes
 from tellback.arrays import Array
 from tellback.errors import SettingError, real, whole
 from tellback.models.model import Model, Posterior
@@ -50,13 +50,15 @@ class Thompson(ModelAgentSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(scale=real("scale", self.scale, at_least=0), draws=whole("draws", self.draws))
+        self._set_validated(
+            scale=real("scale", self.scale, at_least=0), draws=whole("draws", self.draws)
+        )
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring the agent to life; an error if its model cannot draw."""
-        agent = super().begin(facts, rng)
+        agent = super().build(facts, rng)
         if not isinstance(agent.model, Posterior):
-            named = self.settled(facts).model
+            named = self.resolved(facts).model
             raise SettingError(
                 f"thompson needs a model with draws() from its posterior, and "
                 f"{named.kind if named else agent.model} has none: "
@@ -69,7 +71,7 @@ class Thompson(ModelAgentSpec):
         return PosteriorSampling(self.scale, self.draws, self.ties)
 
 
-class PosteriorSampling(Lottery):
+class PosteriorSampling(Randomized):
     """Some draws from the model's posterior, one of which is followed."""
 
     def __init__(self, scale: float, draws: int, ties: str) -> None:

@@ -40,7 +40,7 @@ def why_not_ours(agent: Any, spec: AgentSpec | None, facts: Facts | None, learne
             return f"{type(one).__name__} is a spec of your own, and may do something else"
         if vars(one).keys() != set(one.settings()):  # such as a begin() that was put in its place
             return f"its spec {type(one).__name__} has more than its settings"
-    fresh: Any = spec.begin(facts, np.random.default_rng(0))
+    fresh: Any = spec.build(facts, np.random.default_rng(0))
     if where := _difference(agent, fresh, "agent", {}):
         return f"{where} is not as the agent's spec makes it"
     if not learned and not _same(agent.state(), fresh.state()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellback.agents.agent import ModelAgent
-from tellback.agents.explorers import Chance
+from tellback.agents.explorers import UniformExplorer
 from tellback.arrays import Array
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Facts, Instruction, State
@@ -17,9 +17,9 @@ from tellback.roles import AgentSpec, Facts, Instruction, State
 class Uniform(AgentSpec):
     """Responses drawn uniformly at random: the paper's Random."""
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
+    def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """An agent without a model."""
-        return ModelAgent(Ignorance(), Chance(), self, facts)
+        return ModelAgent(Ignorance(), UniformExplorer(), self, facts)
 
 
 class Ignorance:

@@ -21,7 +21,7 @@ from tellback.arrays import Array
 from tellback.classroom.signing import verified
 from tellback.errors import TellbackError
 from tellback.extras import from_extra
-from tellback.files import written_whole
+from tellback.files import atomic_write
 from tellback.roles import Instruction
 from tellback.specs import Data, Spec
 
@@ -185,7 +185,7 @@ class Classroom:
 
     def download(self, path: str, to: Path, params: Mapping[str, Any]) -> None:
         """Write an answer to a file, which is whole or absent."""
-        with written_whole(to) as temporary:
+        with atomic_write(to) as temporary:
             try:
                 with self._http.stream("GET", path, params=dict(params)) as answer:
                     if not answer.is_success:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from tellback.cli.options import RESULTS, On, ResultsFolder, Reuse, Scale, Workers
-from tellback.cli.show import conducted, print_section, print_written
+from tellback.cli.show import print_section, print_written, run_and_show
 
 
 def league(
@@ -36,7 +36,7 @@ def league(
     demand_writable(results / "league")
     played = grounds()
     studies = [study for ground in played for study in ground.studies(scale)]
-    found, complete = conducted(studies, Store(results / "runs"), on, workers, reuse)
+    found, complete = run_and_show(studies, Store(results / "runs"), on, workers, reuse)
     if not complete:  # a table is of all of it
         raise typer.Exit(1)
     named = {one.study.name: one for one in found}

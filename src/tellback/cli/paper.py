@@ -11,12 +11,12 @@ import typer
 
 from tellback.cli.options import RESULTS, Full, On, ResultsFolder, Reuse, Scale, Workers
 from tellback.cli.show import (
-    conducted,
     console,
     print_claims,
     print_results,
     print_written,
     progress,
+    run_and_show,
 )
 
 if TYPE_CHECKING:
@@ -136,15 +136,15 @@ def _synthetic(options: Options) -> list[Claim]:
 
 
 def _images(options: Options) -> list[Claim]:
+    from tellback.paper import figures
     from tellback.paper import images as experiment
-    from tellback.paper import sheets
 
     folder = _folder(options, "images")
     plan = experiment.plan(options.scale, options.full)
     judge = partial(_each, claimed=experiment.CLAIMED)
     claims, found = _reported(plan, judge, folder, options)
     worlds = list(experiment.worlds(options.scale, options.full).values())
-    print_written(sheets.draw(found[0], worlds, folder))
+    print_written(figures.draw(found[0], worlds, folder))
     return claims
 
 
@@ -166,7 +166,7 @@ def _theory(options: Options) -> list[Claim]:
 
 def _print_claims(claims: list[Claim], options: Options) -> None:
     """The claims in short, and a page with their notes and the way to every report there is."""
-    from tellback.files import written_whole
+    from tellback.files import atomic_write
     from tellback.lab.report import Section
     from tellback.lab.report.markup import element
     from tellback.lab.report.page import page
@@ -180,7 +180,7 @@ def _print_claims(claims: list[Claim], options: Options) -> None:
     ]
     sections = [claims_section(claims), Section("The reports", ("experiment", "page"), links)]
     path = options.results / "report.html"
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(page("The paper's claims", [], sections), encoding="utf-8")
     console().print(
         f"\nEvery claim with its notes, and all reports: [bold]{path}[/]", soft_wrap=True
@@ -223,7 +223,7 @@ def _found(studies: Any, options: Options) -> list[Any]:
     from tellback.lab import Store
 
     store = Store(options.results / "runs")
-    found, complete = conducted(studies, store, options.on, options.workers, options.reuse)
+    found, complete = run_and_show(studies, store, options.on, options.workers, options.reuse)
     if not complete:
         raise typer.Exit(1)
     return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tellback.cli.options import RESULTS, Isolated, On, ResultsFolder, Reuse, Workers
-from tellback.cli.show import conducted, console, print_bounds, print_results, print_written
+from tellback.cli.show import console, print_bounds, print_results, print_written, run_and_show
 
 if TYPE_CHECKING:
     from tellback.roles import AgentSpec
@@ -76,7 +76,7 @@ def run(
         demand_bounded(spec.facts)
     if figure is not None:
         demand_writable(figure.parent)
-    found, complete = conducted([study], Store(results / "runs"), on, workers, reuse, isolated)
+    found, complete = run_and_show([study], Store(results / "runs"), on, workers, reuse, isolated)
     if not complete:
         raise typer.Exit(1)
     print_results(found)

@@ -29,7 +29,7 @@ def escape(text: str) -> str:
     return escaped(text)
 
 
-def conducted(
+def run_and_show(
     studies: Sequence[Study],
     store: Store,
     on: str,
@@ -45,14 +45,14 @@ def conducted(
         The results of the studies that are complete, and whether all are: if a run failed, the
         command shall end with 1.
     """
-    from tellback.lab import RunsFailedError, Watcher, conduct
+    from tellback.lab import Listener, RunsFailedError, run_studies
     from tellback.lab.engines import engine_named
 
     out = console(stderr=True)
     engine = engine_named(on, workers, isolated)
     with progress(out) as show:
 
-        class Shown(Watcher):
+        class Shown(Listener):
             runs = rounds = done = 0
             told = False
 
@@ -76,7 +76,7 @@ def conducted(
                 out.print(text, markup=False, soft_wrap=True)
 
         try:
-            return conduct(studies, store, on=engine, watch=Shown(), reuse=reuse), True
+            return run_studies(studies, store, on=engine, watch=Shown(), reuse=reuse), True
         except KeyboardInterrupt:
             out.print("Stopped. What is finished is kept; the same command goes on from there.")
             raise typer.Exit(130) from None

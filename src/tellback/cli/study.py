@@ -9,12 +9,12 @@ import typer
 
 from tellback.cli.options import RESULTS, Isolated, On, ResultsFolder, Reuse, Workers
 from tellback.cli.show import (
-    conducted,
     console,
     escape,
     print_results,
     print_warnings,
     print_written,
+    run_and_show,
 )
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def run(
     Ctrl-C, or worse, loses nothing that was finished: the same command goes on from there.
     """
     plan, store = _read(file, results)
-    found, complete = conducted(plan.studies, store, on, workers, reuse, isolated)
+    found, complete = run_and_show(plan.studies, store, on, workers, reuse, isolated)
     _report(plan, found, to or _folder(results, file))
     if not complete:
         raise typer.Exit(1)

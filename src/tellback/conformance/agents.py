@@ -35,7 +35,7 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
         same = fresh = world
         yield "it plays in the given world", partial(_plays_in, world, make)
     begun: list[_AgentTrial] = []
-    yield "it can be made anew", partial(_begin, begun, same, make)
+    yield "it can be made anew", partial(_build, begun, same, make)
     if not begun:
         return
     trial = begun[0]
@@ -63,13 +63,13 @@ def _trial_worlds(make: Callable[[], Any]) -> tuple[WorldSpec, WorldSpec]:
 
 def _fits(agent: AgentSpec, world: WorldSpec) -> bool:
     try:
-        agent.begin(world.facts, Streams(2).birth("agent"))
+        agent.build(world.facts, Streams(2).init("agent"))
     except SettingError:
         return False
     return True
 
 
-def _begin(begun: list[_AgentTrial], world: Any, make: Callable[[], Any]) -> str:
+def _build(begun: list[_AgentTrial], world: Any, make: Callable[[], Any]) -> str:
     begun.append(_AgentTrial(world, make))
     return ""
 
@@ -111,7 +111,7 @@ class _AgentTrial:
     def _new(self) -> Any:
         agent = self._make()
         if isinstance(agent, AgentSpec):
-            return agent.begin(self._facts, Streams(2).birth("agent"))
+            return agent.build(self._facts, Streams(2).init("agent"))
         return agent
 
     def _task(self, t: int) -> Task:

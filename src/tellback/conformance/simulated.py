@@ -17,7 +17,7 @@ from tellback.streams import Streams
 def simulated(world: Any) -> Simulation:
     """A spec brought to life, or a copy of what is live already."""
     if isinstance(world, WorldSpec):
-        return world.begin(Streams(1).birth("world"))
+        return world.build(Streams(1).init("world"))
     alone = copy.deepcopy(world)
     return alone if isinstance(alone, Simulation) else Simulation(alone, alone, alone)
 

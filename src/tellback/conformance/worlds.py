@@ -29,7 +29,7 @@ SIGNIFICANCE = 1e-6
 def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
     """The promises of a world, its teacher and its truth."""
     begun: list[_WorldTrial] = []
-    yield "it can be made anew", partial(_begin, begun, thing)
+    yield "it can be made anew", partial(_build, begun, thing)
     if not begun:
         return
     trial = begun[0]
@@ -48,7 +48,7 @@ def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
     yield f"an agent can play {TRIAL_ROUNDS} rounds in it", trial.can_be_played
 
 
-def _begin(begun: list[_WorldTrial], thing: Any) -> str:
+def _build(begun: list[_WorldTrial], thing: Any) -> str:
     begun.append(_WorldTrial(thing))
     return ""
 

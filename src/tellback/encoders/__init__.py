@@ -2,9 +2,9 @@
 
 from tellback.encoders.autoencoder import Autoencoder
 from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource, encoder_from
-from tellback.encoders.figure import Figure
 from tellback.encoders.joined import Joined
 from tellback.encoders.ngrams import NGrams
+from tellback.encoders.shape_and_colour import ShapeAndColour
 from tellback.encoders.text import TextEncoder, TextEncoderSpec, plain_words
 from tellback.encoders.thumbnail import Thumbnail
 from tellback.encoders.word_vectors import WordVectors
@@ -13,11 +13,11 @@ __all__ = [
     "Autoencoder",
     "Encoder",
     "EncoderSpec",
-    "Figure",
     "Joined",
     "NGrams",
     "PictureSource",
     "Pictures",
+    "ShapeAndColour",
     "TextEncoder",
     "TextEncoderSpec",
     "Thumbnail",

@@ -16,7 +16,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.encoders.encoder import EncoderSpec, Pictures, PictureSource, as_tensor
-from tellback.encoders.kept import Kept
+from tellback.encoders.weight_cache import WeightCache
 from tellback.errors import SettingError, one_of, real, whole
 from tellback.extras import from_extra
 from tellback.roles import Preparing
@@ -60,7 +60,7 @@ class Autoencoder(EncoderSpec):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        self._settle(
+        self._set_validated(
             summed_over=one_of("summed_over", self.summed_over, SUMMED_OVER),
             pictures=whole("pictures", self.pictures),
             steps=whole("steps", self.steps, at_least=0),
@@ -75,7 +75,7 @@ class Autoencoder(EncoderSpec):
         """16 by either reading."""
         return CHANNELS if self.summed_over == "places" else PLACES**2
 
-    def begin(self, gallery: PictureSource) -> TrainedAutoencoder:
+    def build(self, gallery: PictureSource) -> TrainedAutoencoder:
         """Train the autoencoder, or take one from the cache that was trained just so."""
         return TrainedAutoencoder(self._trained(gallery), self.summed_over)
 
@@ -87,7 +87,7 @@ class Autoencoder(EncoderSpec):
         torch = from_extra("vision", "torch", "The autoencoder")
         # Both readings share the training: how the map is summed does not matter to it.
         trained_as = self.with_settings({"summed_over": "channels"}).to_data()
-        kept = Kept("autoencoder", {"encoder": trained_as, "gallery": gallery.to_data()})
+        kept = WeightCache("autoencoder", {"encoder": trained_as, "gallery": gallery.to_data()})
         with _alone(torch, self.seed):
             network = _network(torch.nn)
             weights = kept.load(network.state_dict())

@@ -44,12 +44,12 @@ class EncoderSpec(Spec):
         """How many features it gives."""
         raise NotImplementedError
 
-    def begin(self, gallery: PictureSource) -> Encoder:
+    def build(self, gallery: PictureSource) -> Encoder:
         """Bring the encoder to life, training it on the gallery if it must be."""
         raise NotImplementedError
 
     def prepare(self, gallery: PictureSource, progress: Preparing | None = None) -> None:
-        """Do once what ``begin`` would find done, if there is anything."""
+        """Do once what ``build`` would find done, if there is anything."""
 
 
 def encoder_from(thing: EncoderSpec | Encoder | Any, gallery: PictureSource) -> Encoder:
@@ -60,7 +60,7 @@ def encoder_from(thing: EncoderSpec | Encoder | Any, gallery: PictureSource) -> 
     back is flattened to a row a picture.
     """
     if isinstance(thing, EncoderSpec):
-        return _Checked(thing.begin(gallery), thing.kind, thing.dim)
+        return _Checked(thing.build(gallery), thing.kind, thing.dim)
     if not callable(thing) or isinstance(thing, type):
         raise SettingError(
             "encoder must be the spec of an encoder, a torch module or a function of "

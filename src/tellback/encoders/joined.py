@@ -40,16 +40,16 @@ class Joined(TextEncoderSpec):
                     f"{name} must be the spec of an encoder of sentences, "
                     f"not {getattr(self, name)!r}."
                 )
-        self._settle(weight=real("weight", self.weight, at_least=0, at_most=1))
+        self._set_validated(weight=real("weight", self.weight, at_least=0, at_most=1))
 
     @property
     def dim(self) -> int:
         """The features of both."""
         return self.first.dim + self.second.dim
 
-    def begin(self) -> TextEncoder:
+    def build(self) -> TextEncoder:
         """Bring both to life."""
-        first, second = self.first.begin(), self.second.begin()
+        first, second = self.first.build(), self.second.build()
         shares = np.sqrt(self.weight), np.sqrt(1 - self.weight)
 
         def encode(sentence: str) -> Array:

@@ -36,7 +36,7 @@ class NGrams(TextEncoderSpec):
 
     Examples
     --------
-    >>> encode = NGrams().begin()
+    >>> encode = NGrams().build()
     >>> red, typo, blue = map(encode, ["a red ball", "A red bal!", "a blue ball"])
     >>> bool(red @ typo > red @ blue)
     True
@@ -53,7 +53,7 @@ class NGrams(TextEncoderSpec):
         longest = whole("longest", self.longest)
         if longest < shortest:
             raise SettingError(f"longest must be at least shortest, {shortest}, not {longest}.")
-        self._settle(
+        self._set_validated(
             words=whole("words", self.words),
             shortest=shortest,
             longest=longest,
@@ -61,7 +61,7 @@ class NGrams(TextEncoderSpec):
             weight=real("weight", self.weight, at_least=0, at_most=1),
         )
 
-    def begin(self) -> TextEncoder:
+    def build(self) -> TextEncoder:
         """Nothing to be loaded."""
         return Remembering(self, self._encode)
 

@@ -43,7 +43,7 @@ class TextEncoderSpec(Spec):
         """How many features it gives."""
         raise NotImplementedError
 
-    def begin(self) -> TextEncoder:
+    def build(self) -> TextEncoder:
         """Bring the encoder to life."""
         raise NotImplementedError
 
@@ -113,4 +113,4 @@ class Remembering:
 
 
 def _begun(spec: TextEncoderSpec) -> TextEncoder:
-    return spec.begin()
+    return spec.build()

@@ -24,14 +24,14 @@ class Thumbnail(EncoderSpec):
     cells: int = 4
 
     def __post_init__(self) -> None:
-        self._settle(cells=whole("cells", self.cells))
+        self._set_validated(cells=whole("cells", self.cells))
 
     @property
     def dim(self) -> int:
         """Red, green and blue of each cell."""
         return 3 * self.cells**2
 
-    def begin(self, gallery: PictureSource) -> Encoder:
+    def build(self, gallery: PictureSource) -> Encoder:
         """Nothing to be trained."""
         return self._encode
 

@@ -64,9 +64,9 @@ class WordVectors(TextEncoderSpec):
         dim = whole("dim", self.dim)
         if dim > SIZE:
             raise SettingError(f"dim must be at most {SIZE}, the size of the vectors, not {dim}.")
-        self._settle(dim=dim)
+        self._set_validated(dim=dim)
 
-    def begin(self) -> TextEncoder:
+    def build(self) -> TextEncoder:
         """Load the vectors, once a process."""
         vectors, tokenizer = _loaded()
 

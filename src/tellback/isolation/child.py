@@ -75,7 +75,7 @@ class Child:
             spawn.prepare({key: where})
         agent = pickle.loads(packed)
         if isinstance(agent, AgentSpec):
-            agent = agent.begin(facts, Stream.with_key(birth).at(0))
+            agent = agent.build(facts, Stream.with_key(birth).at(0))
         demand(agent, Agent)
         self._agent = agent
         return wire.encoded_value(None)

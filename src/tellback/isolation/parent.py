@@ -65,7 +65,7 @@ class IsolatedAgent(InFiles):
         """What the agent was made from."""
         # Found when it is asked for: during a run, no method of the agent's is called here.
         if isinstance(self._given, AgentSpec):
-            return self._given.settled(self.facts)
+            return self._given.resolved(self.facts)
         return getattr(self._given, "spec", None)
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:

@@ -41,7 +41,7 @@ def regret_bounds(facts: Facts, agent: AgentSpec) -> dict[str, Bound]:
                 rounds, x, d, delta, length, lam
             )
         }
-    known = _known_class(agent.settled(facts), facts)
+    known = _known_class(agent.resolved(facts), facts)
     if known is not None:
         size, bound = known
         return {
@@ -93,9 +93,9 @@ def _delta(agent: AgentSpec) -> float:
     return k.delta if isinstance(k, RadiusSpec) else DELTA
 
 
-def _known_class(settled: AgentSpec, facts: Facts) -> tuple[float, float] | None:
+def _known_class(resolved: AgentSpec, facts: Facts) -> tuple[float, float] | None:
     """log |F| and B of the agent's class, if that is finite."""
-    inner = settled.agent if isinstance(settled, Certified) else settled
+    inner = resolved.agent if isinstance(resolved, Certified) else resolved
     if not isinstance(inner, ModelAgentSpec) or inner.model is None:
         return None
     return inner.model.known_class(facts)

@@ -9,7 +9,7 @@ from typing import Any
 
 import matplotlib as mpl
 
-from tellback.files import written_whole
+from tellback.files import atomic_write
 
 STYLE: Any = {
     "font.size": 9,
@@ -46,7 +46,7 @@ def save_figure(figure: Any, path: Path, suffixes: Iterable[str] = (".png",)) ->
     figure.set_layout_engine("none")
     for suffix in suffixes:
         target = path.with_name(path.name.removesuffix(suffix) + suffix)
-        with written_whole(target) as temporary:
+        with atomic_write(target) as temporary:
             _write(figure, temporary, suffix)
         written.append(target)
     return written

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tellback.lab.compute import changed_rooms
+from tellback.lab.run_one import changed_rooms
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec
 

@@ -163,7 +163,7 @@ class Results:
         return all_pairs(self)
 
     @property
-    def settled(self) -> bool:
+    def is_decided(self) -> bool:
         """Whether no more seeds are to be played: what was to be decided is, or cannot be."""
         decide = self.study.decide
         if decide is None or len(self.study.reported) >= decide.at_most:

@@ -64,10 +64,10 @@ def _with_part_settings(
     world: WorldSpec, agents: list[AgentSpec], settings: list[tuple[str, str, Any]]
 ) -> tuple[WorldSpec, list[AgentSpec]]:
     """Change models and encoders, those included that an agent would choose by itself."""
-    settled = [agent.settled(world.facts) for agent in agents]
+    resolved = [agent.resolved(world.facts) for agent in agents]
     kinds = {
         part.kind: part
-        for spec in (world, *settled)
+        for spec in (world, *resolved)
         for part in all_parts(spec)
         if part is not spec
     }
@@ -75,14 +75,14 @@ def _with_part_settings(
     for kind, name, value in settings:
         takers = [k for k, part in kinds.items() if name in part.settings() and kind in ("", k)]
         if not takers:
-            raise _nothing_has(kind, name, [world, *settled, *kinds.values()])
+            raise _nothing_has(kind, name, [world, *resolved, *kinds.values()])
         if not kind:  # nobody means an encoder's who writes seed
             ways = " or ".join(f"{taker}.{name}" for taker in takers)
             raise SettingError(f"{name} is not a setting of the world or an agent: write {ways}.")
         changes[takers[0]][name] = value
     new_agents = [
         agent.with_settings(_changed_parts(whole, changes))
-        for agent, whole in zip(agents, settled, strict=True)
+        for agent, whole in zip(agents, resolved, strict=True)
     ]
     return world.with_settings(_changed_parts(world, changes)), new_agents
 

@@ -84,7 +84,7 @@ def status_of(study: Study, store: Store) -> Status:
         runs += chosen
         if not (all_there(chosen) and complete):
             break
-        if so_far.complete().settled:
+        if so_far.complete().is_decided:
             results = so_far
             break
         study = study.with_more_seeds()

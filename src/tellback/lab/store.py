@@ -15,17 +15,17 @@ import polars
 
 from tellback.arrays import Array
 from tellback.errors import TellbackError
-from tellback.files import demand_writable, remove_leftovers, written_whole
-from tellback.lab.compute import Failure, Finished
+from tellback.files import atomic_write, demand_writable, remove_leftovers
+from tellback.lab.checksummed import is_sound, sealed
 from tellback.lab.curve import curve_rounds
-from tellback.lab.sealed import is_sound, sealed
+from tellback.lab.run_one import Failure, Finished
 from tellback.lab.study import RunSpec, identity_of
 
 AT_A_TIME = 1000  # files read in one call, so that memory does not grow with their number
 
 
 @dataclass(frozen=True)
-class Shelf:
+class StoredRuns:
     """What a store has of some runs.
 
     Attributes
@@ -90,16 +90,16 @@ class Store:
         curve = polars.DataFrame({"t": curve_rounds(run.rounds), "regret": finished.curve})
         parquet = io.BytesIO()
         curve.write_parquet(parquet)
-        with written_whole(path) as temporary:
+        with atomic_write(path) as temporary:
             temporary.write_bytes(sealed(parquet.getvalue(), identity))
         # Last: a result without it counts as one of another source, and is computed again.
-        with written_whole(path.with_suffix(".json")) as temporary:
+        with atomic_write(path.with_suffix(".json")) as temporary:
             temporary.write_text(json.dumps({**data, **finished.about}, indent=1))
         path.with_suffix(".failed").unlink(missing_ok=True)
 
     def write_failure(self, failure: Failure) -> None:
         """Keep the traceback of a run, until the run succeeds."""
-        with written_whole(self.path(failure.run).with_suffix(".failed")) as temporary:
+        with atomic_write(self.path(failure.run).with_suffix(".failed")) as temporary:
             temporary.write_text(failure.traceback, encoding="utf-8")
 
     def failure(self, run: RunSpec) -> str | None:
@@ -167,9 +167,9 @@ class Store:
                 raise TellbackError(f"{self.path(run)} {what}. Run the study again.")
         return shelf.curves
 
-    def shelf(self, runs: Iterable[RunSpec]) -> Shelf:
+    def shelf(self, runs: Iterable[RunSpec]) -> StoredRuns:
         """Read and check what there is of some runs."""
-        shelf = Shelf()
+        shelf = StoredRuns()
         there = self._files()
         some = [run for run in dict.fromkeys(runs) if f"{run.identity}.parquet" in there]
         for start in range(0, len(some), AT_A_TIME):
@@ -180,7 +180,7 @@ class Store:
         """The names of all result files: quicker than to ask for thousands one by one."""
         return {path.name for path in self.folder.glob("??/*.parquet")}
 
-    def _read(self, runs: list[RunSpec], shelf: Shelf) -> None:
+    def _read(self, runs: list[RunSpec], shelf: StoredRuns) -> None:
         files = {run: self._sound_file(run) for run in runs}
         shelf.damaged.extend(run for run, file in files.items() if file is None)
         sound = {run: file for run, file in files.items() if file is not None}

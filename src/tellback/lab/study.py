@@ -41,9 +41,9 @@ class RunSpec:
     def __post_init__(self) -> None:
         _demand_specs("A run", [self.world], WorldSpec)
         _demand_specs("A run", [self.agent], AgentSpec)
-        settle = object.__setattr__
-        settle(self, "rounds", whole("rounds", self.rounds))
-        settle(self, "seed", whole("seed", self.seed, at_least=0))
+        set_field = object.__setattr__
+        set_field(self, "rounds", whole("rounds", self.rounds))
+        set_field(self, "seed", whole("seed", self.seed, at_least=0))
 
     def to_data(self) -> Data:
         """The configuration as plain data."""
@@ -51,7 +51,7 @@ class RunSpec:
             "format": FORMAT,
             "protocol": PROTOCOL_VERSION,
             "world": self.world.to_data(),
-            "agent": self.agent.settled(self.world.facts).to_data(),
+            "agent": self.agent.resolved(self.world.facts).to_data(),
             "rounds": self.rounds,
             "seed": self.seed,
         }
@@ -99,7 +99,7 @@ class RunSpec:
         for one in filter(is_typed, self._own_classes):
             raise SettingError(
                 f"{one.__qualname__} was typed, and other processes cannot import it. Put it into "
-                "a file and import it, or compute on Ray."
+                "a file and import it, or run_one on Ray."
             )
 
     def demand_unedited(self) -> None:
@@ -114,10 +114,10 @@ class RunSpec:
     def classes(self) -> frozenset[type]:
         """Of what the run consists: the kinds of its specs."""
         try:
-            settled = self.agent.settled(self.world.facts)
+            resolved = self.agent.resolved(self.world.facts)
         except NotImplementedError:  # a world that can be played, but tells no facts beforehand
-            settled = self.agent
-        return frozenset(type(one) for spec in (self.world, settled) for one in all_parts(spec))
+            resolved = self.agent
+        return frozenset(type(one) for spec in (self.world, resolved) for one in all_parts(spec))
 
     @cached_property
     def _own_classes(self) -> tuple[type, ...]:
@@ -165,13 +165,13 @@ class Decide:
     batch: int = 10
 
     def __post_init__(self) -> None:
-        settle = object.__setattr__
+        set_field = object.__setattr__
         given: Any = self.between
         if not isinstance(given, tuple | list) or len(given) != 2 or given[0] == given[1]:
             raise FieldError("between", f"between must name two agents, not {given!r}.")
-        settle(self, "between", tuple(map(str, given)))
-        settle(self, "at_most", whole("at_most", self.at_most, at_least=MIN_PAIRS))
-        settle(self, "batch", whole("batch", self.batch))
+        set_field(self, "between", tuple(map(str, given)))
+        set_field(self, "at_most", whole("at_most", self.at_most, at_least=MIN_PAIRS))
+        set_field(self, "batch", whole("batch", self.batch))
 
 
 @dataclass(frozen=True)
@@ -217,23 +217,23 @@ class Study:
         _demand_specs("world", [self.world], WorldSpec)
         for name, settings in self.agents.items():
             _demand_specs(name, settings, AgentSpec)
-        settle = object.__setattr__
+        set_field = object.__setattr__
         grids = {name: tuple(settings) for name, settings in self.agents.items()}
-        settle(self, "agents", MappingProxyType(grids))
-        settle(self, "rounds", whole("rounds", self.rounds))
+        set_field(self, "agents", MappingProxyType(grids))
+        set_field(self, "rounds", whole("rounds", self.rounds))
         for which in ("tuning", "reported"):
             seeds = tuple(_seed(which, seed) for seed in getattr(self, which))
             if len(set(seeds)) < len(seeds):
                 raise FieldError(
                     which, f"The {which} seeds of study {self.name!r} repeat themselves."
                 )
-            settle(self, which, seeds)
+            set_field(self, which, seeds)
         if not self.agents:
             raise FieldError("agents", f"Study {self.name!r} needs an agent.")
         if not self.reported:
             raise FieldError("reported", f"Study {self.name!r} needs a reported seed.")
         facts = self.world.facts
-        listed = [agent.settled(facts) for grid in self.agents.values() for agent in grid]
+        listed = [agent.resolved(facts) for grid in self.agents.values() for agent in grid]
         for agent in listed:
             if listed.count(agent) > 1:
                 raise FieldError("agents", f"Study {self.name!r} lists {agent.label()} twice.")

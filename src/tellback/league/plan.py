@@ -19,7 +19,7 @@ from tellback.league.fields import (
 from tellback.paper.images import TUNING as FEW
 from tellback.paper.synthetic import PRINTED, TRANSPOSED, TUNING
 from tellback.roles import WorldSpec
-from tellback.worlds import Images, Observed, Paraphrases, Synthetic, Withheld
+from tellback.worlds import Images, OneHotFeatures, Paraphrases, RawFeatures, Synthetic
 
 TITLE = "The league: mean regret, 95% intervals, settings tuned on other seeds"
 FEWEST = 5
@@ -88,8 +88,8 @@ class Ground:
 def grounds() -> tuple[Ground, ...]:
     """The worlds of the league."""
     fresh = Synthetic(instructions=10, responses=200, rank=10, contexts="fresh")
-    withheld = Withheld(Synthetic(instructions=200, responses=100, rank=5))
-    raw = Observed(
+    withheld = OneHotFeatures(Synthetic(instructions=200, responses=100, rank=5))
+    raw = RawFeatures(
         Synthetic(instructions=20, responses=20, rank=5, temperature=0.5, contexts="fresh"), dim=8
     )
     slow = SLOW, SLOW, 0, FEW

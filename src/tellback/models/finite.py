@@ -46,7 +46,7 @@ class FiniteClass(ModelSpec):
     temperature: float = 0.75
 
     def __post_init__(self) -> None:
-        self._settle(
+        self._set_validated(
             size=whole("size", self.size),
             seed=whole("seed", self.seed, at_least=0),
             temperature=real("temperature", self.temperature, above=0),
@@ -54,7 +54,7 @@ class FiniteClass(ModelSpec):
 
     def members(self, instructions: int, dim: int) -> Array:
         """The class: an array of shape (size, instructions, dim)."""
-        rng = Streams(self.seed).birth(CLASS_STREAM)
+        rng = Streams(self.seed).init(CLASS_STREAM)
         return softmax_class(self.size, instructions, dim, self.temperature, rng)
 
     def bound(self, instructions: int, dim: int) -> float:
@@ -67,7 +67,7 @@ class FiniteClass(ModelSpec):
         instructions = demand_table(self.kind, facts)
         return math.log(self.size), self.bound(instructions, facts.dim)
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> FiniteClassModel:
+    def build(self, facts: Facts, rng: np.random.Generator) -> FiniteClassModel:
         """All members, equally likely."""
         return FiniteClassModel(self.members(demand_table(self.kind, facts), facts.dim))
 

@@ -5,7 +5,7 @@ tilted towards the words that go with its features:
 
     P(x | y, s) = P(x) * product over the words w of x of (P(w | y, s) / P(w)) ** r(w).
 
-P(x) counts which words follow which (``Phrases``). P(w | y, s), the probability that w occurs,
+P(x) counts which words follow which (``Trigrams``). P(w | y, s), the probability that w occurs,
 is a ridge regression on random Fourier features (``Fourier``), in closed form for all words at
 once. r(w), from 0 to 1, is how much of what the features seem to say about w is more than
 chance: close to 1 for "red", 0 for "there". Without it, the many words that say nothing drown
@@ -24,11 +24,11 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import SettingError, real, whole
+from tellback.models.description_log import DescriptionLog
 from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid
 from tellback.models.fourier import BIAS, Fourier
 from tellback.models.model import ModelSpec, checked_sentence, demand_sentences
-from tellback.models.phrases import Phrases
-from tellback.models.said import Said
+from tellback.models.trigrams import Trigrams
 from tellback.models.words import END, LONGEST, Vocabulary
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
@@ -68,13 +68,13 @@ class Keywords(ModelSpec):
     lam: float = 0.1
 
     def __post_init__(self) -> None:
-        self._settle(
+        self._set_validated(
             waves=whole("waves", self.waves, at_least=0),
             length=real("length", self.length, above=0),
             lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
         )
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> KeywordsModel:
+    def build(self, facts: Facts, rng: np.random.Generator) -> KeywordsModel:
         """A model that has heard nothing."""
         demand_sentences(self.kind, facts)
         return KeywordsModel(self, facts.dim, rng)
@@ -100,13 +100,13 @@ class KeywordsModel:
         self._lam = spec.lam
         self._fourier = Fourier(dim, spec.waves, spec.length, rng)
         self._vocabulary = Vocabulary()
-        self._said = Said(dim)
+        self._said = DescriptionLog(dim)
         self._forget()
 
     def _forget(self) -> None:
         """Have no regression and no phrases; what was said is kept."""
         self._ellipsoid = Ellipsoid(self._fourier.size, self._lam)
-        self._phrases = Phrases()
+        self._phrases = Trigrams()
         self._sums = np.zeros((0, self._fourier.size))
         self._coefficients = np.zeros((0, self._fourier.size))
 
@@ -256,7 +256,7 @@ class KeywordsModel:
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
         vocabulary = Vocabulary.restored(np.asarray(state["words"]))
-        said = Said.restored(state, self._dim, len(vocabulary))
+        said = DescriptionLog.restored(state, self._dim, len(vocabulary))
         size = self._fourier.size
         sums, coefficients = (_saved(state, name, size) for name in ("sums", "coefficients"))
         taken = len(vocabulary) if len(said) else 0
@@ -274,7 +274,7 @@ class KeywordsModel:
         self._fourier.restore(state)
         self._vocabulary, self._said, self._ellipsoid = vocabulary, said, ellipsoid
         self._sums, self._coefficients = sums, coefficients
-        self._phrases = Phrases()
+        self._phrases = Trigrams()
         for entry in said.described.tolist():
             self._phrases.add(said.sentence_of(entry))
 

@@ -138,7 +138,7 @@ class EmbeddedLabels:
 
     def __init__(self, encoder: TextEncoderSpec) -> None:
         self.size = encoder.dim
-        self._encode: TextEncoder = encoder.begin()
+        self._encode: TextEncoder = encoder.build()
 
     def known(self, instruction: Instruction) -> Label:
         """The features of the sentence that are not 0."""

@@ -65,14 +65,14 @@ class LowRank(ModelSpec):
     refresh: int = 20
 
     def __post_init__(self) -> None:
-        self._settle(
+        self._set_validated(
             rank=whole("rank", self.rank),
             smooth=real("smooth", self.smooth, above=0),
             spread=real("spread", self.spread, above=0),
             refresh=whole("refresh", self.refresh),
         )
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> LowRankModel:
+    def build(self, facts: Facts, rng: np.random.Generator) -> LowRankModel:
         """Two factors that are almost uniform."""
         return LowRankModel(self, demand_table(self.kind, facts), facts.dim, rng)
 

@@ -24,7 +24,7 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import SettingError, real, whole
-from tellback.models.entries import (
+from tellback.models.counts import (
     COUNT,
     CURSOR,
     FEATURES,
@@ -32,7 +32,7 @@ from tellback.models.entries import (
     INSTRUCTION,
     NONE,
     SIZE,
-    Entries,
+    Counts,
     count,
     refuse_features,
 )
@@ -72,12 +72,12 @@ class Mixture(ModelSpec):
     smoothing: float = 0.0
 
     def __post_init__(self) -> None:
-        self._settle(
+        self._set_validated(
             refresh=whole("refresh", self.refresh),
             smoothing=real("smoothing", self.smoothing, at_least=0),
         )
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> MixtureModel:
+    def build(self, facts: Facts, rng: np.random.Generator) -> MixtureModel:
         """An estimate without data: every column of F uniform."""
         return MixtureModel(demand_table(self.kind, facts), facts.dim, self.refresh, self.smoothing)
 
@@ -101,7 +101,7 @@ class MixtureModel:
         self._refresh = refresh
         self._smoothing = smoothing
         self._instructions = instructions
-        self._entries = Entries(instructions, dim)
+        self._entries = Counts(instructions, dim)
         self._expected = np.zeros((instructions, dim))
         self._totals = np.zeros(dim)
         self._accepted: Listed | None = None  # the responses last found to be usable

@@ -104,7 +104,7 @@ class ModelSpec(Spec):
         """log |F| and B, where the model chooses among finitely many f (Assumptions 1 and 2)."""
         return None
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> Model:
+    def build(self, facts: Facts, rng: np.random.Generator) -> Model:
         """Bring the model to life."""
         raise NotImplementedError
 

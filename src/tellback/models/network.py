@@ -53,7 +53,7 @@ class Network(ModelSpec):
     decay: float = 0.003
 
     def __post_init__(self) -> None:
-        self._settle(
+        self._set_validated(
             rank=whole("rank", self.rank),
             hidden=whole("hidden", self.hidden),
             learning_rate=real("learning_rate", self.learning_rate, above=0),
@@ -62,7 +62,7 @@ class Network(ModelSpec):
             decay=real("decay", self.decay, at_least=0),
         )
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> NetworkModel:
+    def build(self, facts: Facts, rng: np.random.Generator) -> NetworkModel:
         """Small random weights, so that every estimate is almost 1 / |X|."""
         return NetworkModel(self, demand_table(self.kind, facts), facts.dim, rng)
 

@@ -49,13 +49,13 @@ class Ridge(ModelSpec):
     labels: TextEncoderSpec | None = None
 
     def __post_init__(self) -> None:
-        self._settle(lam=real("lam", self.lam, at_least=LOWEST_RIDGE))
+        self._set_validated(lam=real("lam", self.lam, at_least=LOWEST_RIDGE))
         if self.labels is not None and not isinstance(self.labels, TextEncoderSpec):
             raise SettingError(
                 f"labels must be the spec of an encoder of sentences, not {self.labels!r}."
             )
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> RidgeModel:
+    def build(self, facts: Facts, rng: np.random.Generator) -> RidgeModel:
         """An estimate of 0 everywhere."""
         if self.labels is not None and not facts.language:
             raise SettingError(

@@ -13,6 +13,7 @@ import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError, real, whole
+from tellback.models.description_log import DescriptionLog
 from tellback.models.gru import (
     Floats,
     Sizes,
@@ -23,7 +24,6 @@ from tellback.models.gru import (
     views,
 )
 from tellback.models.model import ModelSpec, checked_sentence, demand_sentences
-from tellback.models.said import Said
 from tellback.models.training import train
 from tellback.models.words import BEGIN, END, LONGEST, Vocabulary
 from tellback.responses import Listed
@@ -64,7 +64,7 @@ class Sentence(ModelSpec):
     vocabulary: int = 34
 
     def __post_init__(self) -> None:
-        self._settle(
+        self._set_validated(
             hidden=whole("hidden", self.hidden),
             embedding=whole("embedding", self.embedding),
             layers=whole("layers", self.layers),
@@ -74,7 +74,7 @@ class Sentence(ModelSpec):
             vocabulary=whole("vocabulary", self.vocabulary, at_least=3),
         )
 
-    def begin(self, facts: Facts, rng: np.random.Generator) -> SentenceModel:
+    def build(self, facts: Facts, rng: np.random.Generator) -> SentenceModel:
         """A network with weights drawn as PyTorch draws them."""
         demand_sentences(self.kind, facts)
         return SentenceModel(self, facts.dim, rng)
@@ -99,12 +99,12 @@ class SentenceModel:
         self._spec = spec
         self._sizes = Sizes(spec.vocabulary, spec.embedding, spec.hidden, spec.layers, dim)
         self._vocabulary = Vocabulary()
-        self._said = Said(dim)
+        self._said = DescriptionLog(dim)
         self._done = 0
         self._key = int(rng.integers(2**63))
-        self._settle(first_weights(self._sizes, rng))
+        self._set_weights(first_weights(self._sizes, rng))
 
-    def _settle(
+    def _set_weights(
         self, flat: Floats, first: Floats | None = None, second: Floats | None = None
     ) -> None:
         """Take these weights and Adam's moments, by default none yet."""
@@ -221,7 +221,7 @@ class SentenceModel:
             parts = zip(views(new, self._sizes), views(before, old), strict=True)
             for wide, narrow in parts:
                 wide[tuple(slice(n) for n in narrow.shape)] = narrow
-        self._settle(*grown)
+        self._set_weights(*grown)
 
     def state(self) -> State:
         """The history, the words, the weights and Adam's moments."""
@@ -241,7 +241,7 @@ class SentenceModel:
         vocabulary = Vocabulary.restored(np.asarray(state["words"]))
         rows = whole("vocabulary", state["vocabulary"], at_least=len(vocabulary))
         sizes = self._sizes._replace(vocabulary=rows)
-        said = Said.restored(state, sizes.features, len(vocabulary))
+        said = DescriptionLog.restored(state, sizes.features, len(vocabulary))
         names = ("weights", "first_moment", "second_moment")
         saved = [_saved_weights(state, name, count(sizes)) for name in names]
         if (saved[-1] < 0).any():
@@ -251,7 +251,7 @@ class SentenceModel:
             raise SettingError(f"The saved steps {done} or key {key} are too large.")
         self._vocabulary, self._said, self._sizes = vocabulary, said, sizes
         self._done, self._key = done, key
-        self._settle(*saved)
+        self._set_weights(*saved)
 
 
 def _saved_weights(state: State, name: str, size: int) -> Floats:

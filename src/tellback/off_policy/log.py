@@ -71,14 +71,14 @@ class Log:
     kind: str = UNKNOWN
 
     def __post_init__(self) -> None:
-        settle = object.__setattr__
-        settle(self, "kind", checked_kind(self.kind))
-        settle(self, "tasks", tuple(self.tasks))
-        settle(self, "descriptions", tuple(self.descriptions))
+        set_field = object.__setattr__
+        set_field(self, "kind", checked_kind(self.kind))
+        set_field(self, "tasks", tuple(self.tasks))
+        set_field(self, "descriptions", tuple(self.descriptions))
         for name, kind in _COLUMNS.items():
             column: AnyArray = np.array(getattr(self, name), dtype=kind)
             column.setflags(write=False)
-            settle(self, name, column)
+            set_field(self, name, column)
         self._check()
 
     @classmethod
@@ -144,8 +144,8 @@ class Log:
             As in ``of``.
         """
         streams = Streams(seed)
-        simulation = world.begin(streams.birth("world"))
-        live = agent.begin(simulation.world.facts, streams.birth("agent"))
+        simulation = world.build(streams.init("world"))
+        live = agent.build(simulation.world.facts, streams.init("agent"))
         kind = getattr(live, "propensities", UNKNOWN)
         first = islice(played_rounds(simulation, live, seed=seed), rounds)
         return cls.of(first, match=match, propensities=kind)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from tellback.errors import SettingError, real, whole
-from tellback.files import written_whole
+from tellback.files import atomic_write
 from tellback.off_policy.kinds import UNKNOWN, checked_kind
 from tellback.responses import Listed
 from tellback.roles import Instruction, Task
@@ -58,7 +58,7 @@ def header(kind: str) -> dict[str, Any]:
 
 def write_entries(path: Path, entries: Iterable[Entry], kind: str) -> None:
     """Write a log, whole or not at all."""
-    with written_whole(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         lines = chain([header(kind)], _lines(entries))
         file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 

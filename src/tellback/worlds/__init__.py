@@ -5,21 +5,21 @@ from tellback.worlds.adversarial import Adversarial
 from tellback.worlds.demonstrated import Demonstrated
 from tellback.worlds.hard import Hard
 from tellback.worlds.images import Images
-from tellback.worlds.observed import Observed
+from tellback.worlds.one_hot_features import OneHotFeatures
 from tellback.worlds.paraphrases import Paraphrases
+from tellback.worlds.raw_features import RawFeatures
 from tellback.worlds.realizable import Realizable
 from tellback.worlds.synthetic import Synthetic
-from tellback.worlds.withheld import Withheld
 
 __all__ = [
     "Adversarial",
     "Demonstrated",
     "Hard",
     "Images",
-    "Observed",
+    "OneHotFeatures",
     "Paraphrases",
+    "RawFeatures",
     "Realizable",
     "Synthetic",
-    "Withheld",
     "WorldSpec",
 ]

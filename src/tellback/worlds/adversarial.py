@@ -18,13 +18,13 @@ from tellback.roles import (
     World,
 )
 from tellback.specs import Data
-from tellback.worlds.within import WithinSpec
+from tellback.worlds.wrapper import WrapperSpec
 
 INSTRUCTIONS, BOTH = "instructions", "both"
 
 
 @dataclass(frozen=True)
-class Adversarial(WithinSpec):
+class Adversarial(WrapperSpec):
     """Another world, but tasks are picked from the history, against the agent.
 
     Protocol 1 lets the world choose context and instruction "possibly adversarially". This one
@@ -44,7 +44,7 @@ class Adversarial(WithinSpec):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._settle(picks=one_of("picks", self.picks, [INSTRUCTIONS, BOTH]))
+        self._set_validated(picks=one_of("picks", self.picks, [INSTRUCTIONS, BOTH]))
         if self.facts.language:
             raise SettingError(
                 f"An adversary needs a table of instructions; {self.world.kind} uses sentences."
@@ -57,7 +57,7 @@ class Adversarial(WithinSpec):
             del data["picks"]
         return data
 
-    def begin(self, rng: np.random.Generator) -> Simulation:
+    def build(self, rng: np.random.Generator) -> Simulation:
         """Put the adversary before the world."""
         inner, truth = self._within(rng)
         adversary = Adversary if self.picks == INSTRUCTIONS else ContextAdversary

@@ -19,11 +19,11 @@ from tellback.roles import (
     Truth,
     World,
 )
-from tellback.worlds.within import WithinSpec
+from tellback.worlds.wrapper import WrapperSpec
 
 
 @dataclass(frozen=True)
-class Demonstrated(WithinSpec):
+class Demonstrated(WrapperSpec):
     """Another world with demonstrations: every context also shows the task of the round before.
 
     For agents that learn by imitation, which hindsight descriptions are to be held against. A
@@ -36,7 +36,7 @@ class Demonstrated(WithinSpec):
         The world, which must have a truth.
     """
 
-    def begin(self, rng: np.random.Generator) -> Simulation:
+    def build(self, rng: np.random.Generator) -> Simulation:
         """Put the expert beside the world."""
         inner, truth = self._within(rng)
         within = _Within(inner.teacher, truth)

@@ -53,7 +53,7 @@ class Hard(WorldSpec):
             better = whole("better", self.better, at_least=0)
             if better >= responses:
                 raise SettingError(f"better must be below {responses}, not {better}.")
-        self._settle(responses=responses, horizon=horizon, gap=gap, better=better)
+        self._set_validated(responses=responses, horizon=horizon, gap=gap, better=better)
 
     @property
     def facts(self) -> Facts:
@@ -65,7 +65,7 @@ class Hard(WorldSpec):
         """The low-rank world that this is, with d = |Y| and G the identity."""
         return Synthetic(instructions=2, responses=self.responses, rank=self.responses)
 
-    def begin(self, rng: np.random.Generator) -> Simulation:
+    def build(self, rng: np.random.Generator) -> Simulation:
         """Set up the table of probabilities."""
         f = np.full((2, self.responses), 0.5)
         i = int(rng.integers(self.responses)) if self.better == "drawn" else self.better

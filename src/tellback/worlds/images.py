@@ -76,7 +76,7 @@ class Images(WorldSpec):
                 f"({len(gallery.types)} types in {len(gallery.colours)} colours), not {count}: "
                 "no two pictures of a round show the same object."
             )
-        self._settle(responses=count, types=gallery.types, colours=gallery.colours)
+        self._set_validated(responses=count, types=gallery.types, colours=gallery.colours)
         if not isinstance(self.encoder, EncoderSpec):
             encoder_from(self.encoder, gallery)  # refuses what cannot be one
 
@@ -114,7 +114,7 @@ class Images(WorldSpec):
             self.encoder.prepare(self.gallery, progress)
             self.features([Shape(*self.gallery.objects[0])])  # one that is unfit is refused now
 
-    def begin(self, rng: np.random.Generator) -> Simulation:
+    def build(self, rng: np.random.Generator) -> Simulation:
         """Bring the encoder to life, training it first if that was never done."""
         features = features_of_scenes(self.encoder, self.gallery)
         return Simulation(

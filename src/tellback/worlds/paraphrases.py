@@ -74,7 +74,7 @@ class Paraphrases(Images):
         """
         return _match(self.alike_by, tuple(self.gallery.objects), self.responses)
 
-    def begin(self, rng: np.random.Generator) -> Simulation:
+    def build(self, rng: np.random.Generator) -> Simulation:
         """Bring the encoder of pictures to life, training it first if that was never done."""
         return Simulation(
             world=ParaphrasesWorld(self, features_of_scenes(self.encoder, self.gallery)),

@@ -110,9 +110,9 @@ class Gallery:
     variant: str
 
     def __post_init__(self) -> None:
-        settle = object.__setattr__
-        settle(self, "types", _names("types", self.types, INSIDE))
-        settle(self, "colours", _names("colours", self.colours, COLOURS))
+        set_field = object.__setattr__
+        set_field(self, "types", _names("types", self.types, INSIDE))
+        set_field(self, "colours", _names("colours", self.colours, COLOURS))
         one_of("variant", self.variant, VARIANTS)
 
     @property

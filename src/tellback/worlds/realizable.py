@@ -39,7 +39,7 @@ class Realizable(WorldSpec):
 
     def __post_init__(self) -> None:
         low_rank = self._low_rank
-        self._settle(
+        self._set_validated(
             instructions=low_rank.instructions,
             responses=low_rank.responses,
             rank=low_rank.rank,
@@ -57,14 +57,14 @@ class Realizable(WorldSpec):
     def _low_rank(self) -> Synthetic:
         return Synthetic(self.instructions, self.responses, self.rank, self.temperature)
 
-    def begin(self, rng: np.random.Generator) -> Simulation:
+    def build(self, rng: np.random.Generator) -> Simulation:
         """Draw one of the class, and the features."""
         members = softmax_class(
             self.size,
             self.instructions,
             self.rank,
             self.temperature,
-            Streams(self.class_seed).birth(CLASS_STREAM),
+            Streams(self.class_seed).init(CLASS_STREAM),
         )
         which = int(rng.integers(self.size))
         low_rank = self._low_rank

@@ -76,7 +76,7 @@ class Synthetic(WorldSpec):
         else:
             contexts = whole("contexts", self.contexts)
         instructions = whole("instructions", self.instructions)
-        self._settle(
+        self._set_validated(
             instructions=instructions,
             responses=whole("responses", self.responses),
             rank=whole("rank", self.rank),
@@ -91,10 +91,10 @@ class Synthetic(WorldSpec):
         """The sizes; responses stay the same where there is one context."""
         return Facts(self.rank, self.instructions, fixed_responses=self.contexts == 1)
 
-    def begin(self, rng: np.random.Generator) -> Simulation:
+    def build(self, rng: np.random.Generator) -> Simulation:
         """Draw F and, unless every round has its own, the features of every context."""
         if self.seed is not None:
-            rng = Streams(self.seed).birth("synthetic world")
+            rng = Streams(self.seed).init("synthetic world")
         f = softmax(rng.standard_normal((self.instructions, self.rank)), self.temperature, axis=0)
         contexts = 0 if isinstance(self.contexts, str) else self.contexts
         return self.with_f(f, [self.draw_responses(rng) for _ in range(contexts)])

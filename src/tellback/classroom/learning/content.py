@@ -157,7 +157,7 @@ class _NoGallery:
 
 @lru_cache(32)
 def _text_encoder(spec: TextEncoderSpec) -> TextEncoder:
-    return spec.begin()
+    return spec.build()
 
 
 @lru_cache(32)

@@ -101,11 +101,11 @@ class Definition:
     facts: Facts = field(init=False)
 
     def __post_init__(self) -> None:
-        settle = object.__setattr__
-        settle(self, "candidates", _named("candidates", one_of, self.candidates, CANDIDATES))
-        settle(self, "encoder", self._usual_encoder())
+        set_field = object.__setattr__
+        set_field(self, "candidates", _named("candidates", one_of, self.candidates, CANDIDATES))
+        set_field(self, "encoder", self._usual_encoder())
         dim = self._dim()
-        settle(self, "dim", dim)
+        set_field(self, "dim", dim)
         if self.instructions is not None:
             _named("instructions", whole, self.instructions)
             if self.instructions > LARGEST_DIM:
@@ -114,14 +114,14 @@ class Definition:
             raise FieldError(
                 "instructions", f"dim times instructions must be at most {LARGEST_TABLE:,}."
             )
-        settle(self, "facts", Facts(dim, self.instructions))
-        settle(self, "agent", self._checked_agent())
-        settle(self, "match", self.match or (Similar() if self.facts.language else Same()))
+        set_field(self, "facts", Facts(dim, self.instructions))
+        set_field(self, "agent", self._checked_agent())
+        set_field(self, "match", self.match or (Similar() if self.facts.language else Same()))
         assert self.match is not None
         _refuse_huge("match", self.match.to_data())
         share = _named("second_share", real, self.second_share, at_least=0, at_most=1)
-        settle(self, "second_share", share)
-        settle(self, "seed", _named("seed", whole, self.seed, at_least=0))
+        set_field(self, "second_share", share)
+        set_field(self, "seed", _named("seed", whole, self.seed, at_least=0))
 
     def _usual_encoder(self) -> TextEncoderSpec | EncoderSpec | None:
         wanted: type[Spec] | None = {TEXTS: TextEncoderSpec, IMAGES: EncoderSpec}.get(
@@ -162,13 +162,13 @@ class Definition:
                 "agent", f"agent must be a model and an explorer, such as loril, not {agent!r}."
             )
         _refuse_huge("agent", agent.to_data())
-        settled = agent.settled(self.facts)
-        return settled
+        resolved = agent.resolved(self.facts)
+        return resolved
 
-    def begin(self) -> ModelAgent:
+    def build(self) -> ModelAgent:
         """The agent before it is taught anything: the same one every time."""
         assert self.agent is not None
-        return self.agent.begin(self.facts, Streams(self.seed).birth("agent"))
+        return self.agent.build(self.facts, Streams(self.seed).init("agent"))
 
     def try_out(self) -> None:
         """Bring everything to life once, so that what cannot be is refused now."""
@@ -176,8 +176,8 @@ class Definition:
         try:
             # Its model alone comes first: some agents have many.
             alone = replace(self, agent=Greedy(model=self.agent.model), world=None)
-            _refuse_large(alone.begin(), getattr(self.agent, "members", 1))
-            _refuse_large(self.begin())
+            _refuse_large(alone.build(), getattr(self.agent, "members", 1))
+            _refuse_large(self.build())
         except FieldError:
             raise
         except (TellbackError, MemoryError, ValueError) as error:

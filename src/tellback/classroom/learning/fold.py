@@ -67,7 +67,7 @@ class Fold:
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
-        self.agent: ModelAgent = definition.begin()
+        self.agent: ModelAgent = definition.build()
         self.seq = 0
         self.returns = 0  # how often it went back: then as many can be others
         self._stream = Stream(definition.seed, "agent")

@@ -83,8 +83,9 @@ def describe(
 ) -> Given:
     """Keep what somebody said of a response.
 
-    Said twice, it is kept once. Said otherwise by the same person, who has been shown the request
-    since, the later one stands and is marked: it teaches, but is no sample of the reward.
+    Sent twice, it is kept once. If the same person, who has since been shown the request,
+    sends another, the later one is active and is marked: it teaches, but is no sample of the
+    reward.
 
     Parameters
     ----------

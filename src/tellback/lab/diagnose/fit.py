@@ -10,8 +10,8 @@ import numpy as np
 from tellback.errors import SettingError
 from tellback.lab.diagnose.readings import Readings
 from tellback.lab.diagnose.rivals import well_trained
-from tellback.models.adam import AdamModel
 from tellback.models.mixture import MixtureModel
+from tellback.models.mixture_by_adam import AdamModel
 from tellback.models.sentence import SentenceModel
 
 CLOSE = 0.001

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import nnls
 
 from tellback.lab.diagnose.readings import Glimpse, Readings
-from tellback.models.adam import AdamModel
 from tellback.models.mixture import MixtureModel
+from tellback.models.mixture_by_adam import AdamModel
 from tellback.roles import Instruction
 
 ROWS_A_FEATURE = 20

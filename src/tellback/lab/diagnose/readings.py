@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tellback.agents.explorers import ROUNDING
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
-from tellback.lab.diagnose.watched import Watched
+from tellback.lab.diagnose.watched import Instrumented
 from tellback.lab.study import RunSpec
 from tellback.protocol import rounds
 from tellback.responses import Listed
@@ -123,14 +123,14 @@ def replay(run: RunSpec, progress: Callable[[int], object] | None = None) -> Rea
         Called now and then with the number of rounds played since its last call.
     """
     streams = Streams(run.seed)
-    simulation = run.world.begin(streams.birth("world"))
+    simulation = run.world.build(streams.init("world"))
     if simulation.truth is None:
         raise SettingError(
             f"{run.world.label()} has no truth: only a run in a simulation that knows "
             "P(x | y, s) can be diagnosed."
         )
     facts = simulation.world.facts
-    watched = Watched(run.agent.begin(facts, streams.birth("agent")))
+    watched = Instrumented(run.agent.build(facts, streams.init("agent")))
     columns = {name: np.full(run.rounds, np.nan) for name in COLUMNS}
     lessons: list[Lesson] = []
     glimpses: list[Glimpse] = []
@@ -169,7 +169,7 @@ def _stride(total: int, responses: Any) -> int:
     return max(1, -(-total * count // TRUTHS_ASKED))
 
 
-def _read(one: Round, watched: Watched, truth: Truth) -> dict[str, float]:
+def _read(one: Round, watched: Instrumented, truth: Truth) -> dict[str, float]:
     """What costs the truth no more than two questions."""
     _, task, choice, description, reward, regret = one
     read = {
@@ -202,7 +202,7 @@ def _glimpse(one: Round, truth: Truth) -> Glimpse:
     return Glimpse(task.instruction, task.responses, truths)
 
 
-def _read_all(truths: Array, watched: Watched) -> dict[str, float]:
+def _read_all(truths: Array, watched: Instrumented) -> dict[str, float]:
     """What the truth of all responses says of this one round."""
     read = {"uniform_rewards": float(truths.mean())}
     if watched.estimates is not None and watched.bonuses is not None:

@@ -16,8 +16,8 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.lab.diagnose.forecasts import LIGHTLY, averaged, frequencies, hedged, tabulated
 from tellback.lab.diagnose.readings import Readings
-from tellback.models.adam import AdamModel
 from tellback.models.mixture import Mixture, MixtureModel
+from tellback.models.mixture_by_adam import AdamModel
 from tellback.models.model import Model
 from tellback.models.sentence import Sentence, SentenceModel
 from tellback.responses import Listed
@@ -156,7 +156,7 @@ def _taught(
     view: Callable[[Array], Array] = _same,
 ) -> Array:
     """What a new model would have foreseen, taught description by description."""
-    model: Model = spec.begin(facts, np.random.default_rng(0))
+    model: Model = spec.build(facts, np.random.default_rng(0))
     listed: dict[bytes, Listed] = {}
     foreseen = np.empty(len(read.lessons))
     for i, lesson in enumerate(read.lessons):

@@ -11,7 +11,7 @@ from tellback.responses import Listed
 from tellback.roles import Agent, Choice, Instruction, Task
 
 
-class Watched:
+class Instrumented:
     """Passes everything on to an agent, and looks at its beliefs before it learns.
 
     Only what changes nothing is asked: a model's estimates and an explorer's bonuses. An

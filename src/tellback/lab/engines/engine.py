@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from tellback.errors import SettingError
-from tellback.lab.compute import Outcome
 from tellback.lab.engines.processes import Processes
 from tellback.lab.engines.ray_cluster import RayCluster
+from tellback.lab.run_one import Outcome
 from tellback.lab.study import RunSpec
 
 

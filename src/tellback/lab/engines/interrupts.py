@@ -13,16 +13,16 @@ def interrupts_noted() -> Iterator[Callable[[], None]]:
     """Note Ctrl-C instead of raising at once; gives what raises it where that is safe."""
     noted = threading.Event()
 
-    def heed() -> None:
+    def raise_if_interrupted() -> None:
         if noted.is_set():
             raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():
-        yield heed
+        yield raise_if_interrupted
         return
     before = signal.signal(signal.SIGINT, lambda *_: noted.set())
     try:
-        yield heed
+        yield raise_if_interrupted
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tellback.errors import TellbackError, whole
-from tellback.lab.compute import Failure, Order, Outcome, StoppedError, compute, order
 from tellback.lab.engines.environment import SINGLE_THREAD, environment, usable_cores
 from tellback.lab.engines.interrupts import interrupts_blocked, interrupts_noted
+from tellback.lab.run_one import Failure, Order, Outcome, StoppedError, order, run_one
 from tellback.lab.study import RunSpec
 
 POLL_SECONDS = 0.1
@@ -62,13 +62,15 @@ class Processes:
             run.demand_importable()
         workers = min(len(runs), self.workers or usable_cores())
         left: Iterable[RunSpec] = runs
-        with interrupts_noted() as heed, environment(SINGLE_THREAD):
+        with interrupts_noted() as raise_if_interrupted, environment(SINGLE_THREAD):
             while left:
                 with _crew(workers, self.isolated) as crew:
-                    suspects, left = yield from crew.outcomes(left, played, heed)
+                    suspects, left = yield from crew.outcomes(left, played, raise_if_interrupted)
                 while suspects:  # one of them ended its worker: it does so again, alone
                     with _crew(1, self.isolated) as crew:
-                        guilty, rest = yield from crew.outcomes(suspects, played, heed, at_once=1)
+                        guilty, rest = yield from crew.outcomes(
+                            suspects, played, raise_if_interrupted, at_once=1
+                        )
                     yield from (Failure(run, DIED) for run in guilty)
                     suspects = list(rest)
 
@@ -93,7 +95,7 @@ class _Crew:
         self,
         runs: Iterable[RunSpec],
         played: Callable[[int], object],
-        heed: Callable[[], None],
+        raise_if_interrupted: Callable[[], None],
         at_once: int | None = None,
     ) -> Generator[Outcome, None, tuple[list[RunSpec], deque[RunSpec]]]:
         """Hand runs over a few at a time, or so many at once.
@@ -134,7 +136,7 @@ class _Crew:
                 else:
                     warm = True
                     yield outcome
-            heed()
+            raise_if_interrupted()
         if suspects and not self._begun.is_set():
             raise TellbackError(NONE_LIVES)
         return suspects, waiting
@@ -189,7 +191,7 @@ def _end_with(parent: int) -> None:
 
 def compute_here(ordered: Order, isolated: bool = False) -> Outcome:
     """Compute a run in a worker, which tells how far it is and looks whether to stop."""
-    return compute(ordered, _tick, isolated)
+    return run_one(ordered, _tick, isolated)
 
 
 def _tick(rounds: int) -> None:

@@ -17,9 +17,9 @@ from typing import Any
 
 from tellback.errors import TellbackError, whole
 from tellback.extras import from_extra
-from tellback.lab.compute import Failure, Order, Outcome, compute, order
 from tellback.lab.engines.environment import SINGLE_THREAD, environment
 from tellback.lab.engines.interrupts import interrupts_noted
+from tellback.lab.run_one import Failure, Order, Outcome, order, run_one
 from tellback.lab.study import RunSpec
 
 POLL_SECONDS = 0.5
@@ -59,7 +59,10 @@ class RayCluster:
         self, runs: Sequence[RunSpec], played: Callable[[int], object]
     ) -> Iterator[Outcome]:
         """What came of each run, as they end."""
-        with _connected(self.address, self.workers) as ray, interrupts_noted() as heed:
+        with (
+            _connected(self.address, self.workers) as ray,
+            interrupts_noted() as raise_if_interrupted,
+        ):
             there = ray.remote(num_cpus=1, max_retries=RETRIES)(compute_there)
             waiting, pending = deque(runs), dict[Any, RunSpec]()
             while waiting or pending:
@@ -73,7 +76,7 @@ class RayCluster:
                     outcome = _outcome(ray, reference, pending.pop(reference))
                     played(outcome.run.rounds)
                     yield outcome
-                heed()
+                raise_if_interrupted()
 
 
 def _outcome(ray: Any, reference: Any, run: RunSpec) -> Outcome:
@@ -91,7 +94,7 @@ def compute_there(ordered: Order, isolated: bool = False) -> Any:
     A class that was typed goes by value. Were it to come back, Ray would put the functions that
     the node has made of it into the class here, and these no longer see what is typed here.
     """
-    outcome: Any = compute(ordered, isolated=isolated)
+    outcome: Any = run_one(ordered, isolated=isolated)
     return replace(outcome, run=None)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars
 
 from tellback.errors import SettingError
-from tellback.files import written_whole
+from tellback.files import atomic_write
 from tellback.lab.charts import CHARTS, Chart, draw_regret
 from tellback.lab.charts.chart import has_intervals
 from tellback.lab.charts.picture import Picture
@@ -61,7 +61,7 @@ def write_report(
     if charts and len(same) > 1 and all(map(has_intervals, same)):  # the same agents, side by side
         files += draw_regret(same, title, folder / "regret")
     path = folder / "report.html"
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         temporary.write_text(page(title, drawn, sections, shown), encoding="utf-8")
     curves = polars.concat([results.table() for results in found])
     return [path, *files, write_table(curves, folder / "regret.parquet")]
@@ -75,6 +75,6 @@ def write_table(table: polars.DataFrame, path: Path) -> Path:
     }
     if path.suffix not in writers:
         raise SettingError(f"A table is written to .csv or .parquet, not to {path.name!r}.")
-    with written_whole(path) as temporary:
+    with atomic_write(path) as temporary:
         writers[path.suffix](temporary)
     return path

@@ -57,7 +57,7 @@ def _radii(known: KnownClass) -> dict[str, Array]:
     rounds = [(t, 1 / t) for t in range(1, ROUNDS + 1)]
     printed, repaired = (
         np.array([radius(Moment(t, lam)) for t, lam in rounds])
-        for radius in (spec.begin(facts) for spec in known.radii())
+        for radius in (spec.build(facts) for spec in known.radii())
     )
     constant = theory.printed_constant(known.log_size, known.delta)
     return {"printed": printed, "repaired": repaired, UNSCALED: printed / constant}
@@ -78,7 +78,7 @@ def simulate(
     ratios: dict[str, list[float]] = {name: [] for name in radii}
     optimistic = []
     for seed in range(runs):
-        simulation: Any = known.world.begin(Streams(seed).birth("world"))
+        simulation: Any = known.world.build(Streams(seed).init("world"))
         run = play(simulation, agent, ROUNDS, seed=seed)
         responses = simulation.world.task(1, (), np.random.default_rng(0)).responses
         far = distances(run, known, simulation.truth.f, responses)

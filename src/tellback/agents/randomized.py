@@ -1,0 +1,82 @@
+"""Explorers that draw a response from probabilities which they can state."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tellback.agents.explorers import ROUNDING, Stateless, not_finite
+from tellback.arrays import Array
+from tellback.compiled import compiled
+from tellback.models.model import Model
+from tellback.roles import Choice, Task
+
+
+class Randomized(Stateless):
+    """The base of such explorers: each says how probable every response is.
+
+    Parameters
+    ----------
+    ties : "random" or "first"
+        Among equally good responses, whether their probability is shared or the first's.
+    """
+
+    stated = True
+    """Whether the probability of a choice is worth stating."""
+
+    def __init__(self, ties: str) -> None:
+        self._random = ties == "random"
+
+    def chances(self, task: Task, model: Model, rng: np.random.Generator) -> tuple[Array, Array]:
+        """The estimate of every response, and its probability of being chosen."""
+        raise NotImplementedError
+
+    def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
+        """A response drawn from the probabilities."""
+        estimates, chances = self.chances(task, model, rng)
+        response = drawn(chances, rng.random())
+        if response < 0:
+            raise not_finite(model)
+        features, estimate = task.responses.features(response), estimates.item(response)
+        propensity = min(chances.item(response), 1.0) if self.stated else None
+        return Choice(response, features, estimate, 0.0, propensity)
+
+
+@compiled
+def drawn(chances: Array, u: float) -> int:
+    """The response at which the running sum of probabilities exceeds u, uniform on [0, 1).
+
+    -1 if one of them is no number.
+    """
+    response = -1
+    for y in range(len(chances)):
+        if not chances[y] >= 0.0:
+            return -1
+        if chances[y] > 0.0 and u >= 0.0:  # rounding must not end at one that cannot be drawn
+            response = y
+            u -= chances[y]
+    return response
+
+
+@compiled
+def leaders(values: Array, random: bool) -> Array:
+    """1 shared by the highest of the values, or for the first of them; NaN if one is none."""
+    shares = np.zeros(len(values))
+    highest = values.max()
+    if not np.isfinite(values.sum()):
+        shares[:] = np.nan
+        return shares
+    tied = 0
+    for y in range(len(values)):
+        if values[y] >= highest - ROUNDING * abs(highest) and (random or not tied):
+            shares[y] = 1.0
+            tied += 1
+    return shares / tied
+
+
+@compiled
+def votes(ballots: Array, random: bool) -> Array:
+    """The share of the rows for which each response is the highest, equals sharing a vote."""
+    shares = np.zeros(ballots.shape[1])
+    for row in range(len(ballots)):
+        shares += leaders(ballots[row], random)
+    return shares / len(ballots)

@@ -1,0 +1,91 @@
+"""``tellback teach`` and ``tellback serve``, as they are typed."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tellback.classroom.web import serving
+from tellback.errors import TellbackError
+from tests.support.patience import PATIENCE
+from tests.support.ports import held_port
+from tests.support.teach_process import answering, ended, running
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    with held_port() as port:
+        yield port
+
+
+def test_one_command_teaches_and_the_next_time_the_agent_is_where_it_was_left(
+    tmp_path: Path, port: int
+) -> None:
+    url = f"http://127.0.0.1:{port}"
+    with running(tmp_path, "teach", "--no-browser", "--port", str(port)) as process:
+        with answering(url, process) as client:
+            shown = client.post("/api/v1/lessons/pictures/claims").json()
+            place = f"/api/v1/lessons/pictures/rounds/{shown['round']}/description"
+            said = {"description": "a red square"}
+            assert client.put(place, json=said).json()["new"]
+            page = client.get("/teach/pictures")
+            assert page.status_code == 200
+            assert page.headers["content-type"].startswith("text/html")
+        code, err = ended(process)
+    assert code == 0, err
+    assert f"{url}/teach/pictures" in err
+    assert "Traceback" not in err
+    with running(tmp_path, "teach", "--no-browser", "--port", str(port)) as process:
+        with answering(url, process) as client:
+            again = client.get("/api/v1/lessons/pictures/progress").json()
+            asked = client.post(
+                "/api/v1/lessons/pictures/ask", json={"instruction": "red", "round": 1}
+            ).json()
+        ended(process)
+    assert again["described"] == 1
+    assert asked["learned"] == 1
+
+
+def test_a_taken_port_is_passed_over() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert serving.free_port("127.0.0.1", port) > port
+    with pytest.raises(TellbackError, match="No port"):
+        serving.free_port("192.0.2.1", 8765)  # no address of this machine
+
+
+@pytest.mark.slow  # the soak test, too, has two
+def test_several_processes_serve_one_lesson(tmp_path: Path, port: int) -> None:
+    words = ("serve", "--no-accounts", "--demonstration", "--workers", "2", "--port", str(port))
+    with running(tmp_path, *words) as process:
+        with answering(f"http://127.0.0.1:{port}", process):
+            pass
+        place = f"http://127.0.0.1:{port}/api/v1/lessons/pictures"
+        numbers = []
+        for _ in range(12):  # each with a connection of its own, to reach either process
+            shown = httpx.post(f"{place}/claims", timeout=PATIENCE).json()
+            numbers.append(shown["round"])
+            told = {"description": "a blue circle"}
+            said = f"{place}/rounds/{shown['round']}/description"
+            given = httpx.put(said, json=told, timeout=PATIENCE)
+            assert given.status_code == 200
+        code, err = ended(process)
+    assert numbers == list(range(1, 13))
+    assert code == 0, err
+
+
+def test_a_service_is_not_opened_to_others_without_accounts(tmp_path: Path) -> None:
+    for words, says in (
+        (("--no-accounts",), "listens on this machine only"),
+        ((), "tellback accounts add NAME --role admin"),
+    ):
+        with running(tmp_path, "serve", "--host", "0.0.0.0", *words) as process:
+            _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 2
+        assert says in err
