@@ -23,13 +23,13 @@ from typer.testing import CliRunner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, sessions, tokens
 from tellback.classroom.store.database import Database, opened
-from tellback.classroom.web import buckets, known, logs
+from tellback.classroom.web import caller_cache, logs, rate_limiter
 from tellback.classroom.web.api.accounts import router
-from tellback.classroom.web.buckets import Buckets, neighbours
 from tellback.classroom.web.callers import Caller, Role
 from tellback.classroom.web.guard import guard
-from tellback.classroom.web.origins import without_port
 from tellback.classroom.web.pages_login import router as login_page
+from tellback.classroom.web.rate_limiter import RateLimiter, neighbours
+from tellback.classroom.web.same_origin import without_port
 from tellback.classroom.web.security import demand_accounts, needs
 from tellback.cli.accounts import accounts_app
 from tellback.errors import FieldError, TellbackError, UnknownNameError
@@ -67,7 +67,7 @@ def database(made: Path, tmp_path: Path) -> Iterator[Database]:
 @pytest.fixture
 def _no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a slow machine buckets would fill up again while a test empties them."""
-    monkeypatch.setattr(buckets, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(rate_limiter, "monotonic", lambda: 0.0)
 
 
 @pytest.fixture
@@ -480,14 +480,14 @@ def test_a_revoked_token_is_refused_here_at_once_and_elsewhere_within_five_secon
 
 
 def test_what_was_read_before_something_was_revoked_is_not_remembered_after_it() -> None:
-    remembered, ada = known.Known(), Caller("1", "ada", Role.TEACHER)
+    remembered, ada = caller_cache.CallerCache(), Caller("1", "ada", Role.TEACHER)
     before = remembered.forgotten
     remembered.forget("1")
     remembered.remember("digest", ada, None, before)
     assert remembered.caller("digest") is None
     remembered.remember("digest", ada, None, remembered.forgotten)
     assert remembered.caller("digest") == ada
-    assert known.FRESH_SECONDS <= 5
+    assert caller_cache.FRESH_SECONDS <= 5
 
 
 def test_tokens_that_nobody_made_are_refused(client: TestClient) -> None:
@@ -758,7 +758,7 @@ def test_too_many_requests_are_told_when_to_come_back(
 
 def test_a_bucket_gives_so_many_at_once_and_then_so_many_a_minute() -> None:
     now = 0.0
-    six = Buckets(6, lambda: now)
+    six = RateLimiter(6, lambda: now)
     assert [six.wait("a") for _ in range(7)] == [0] * 6 + [10]
     assert six.wait("b") == 0
     now = 4
@@ -767,7 +767,7 @@ def test_a_bucket_gives_so_many_at_once_and_then_so_many_a_minute() -> None:
     assert [six.wait("a"), six.wait("a")] == [0, pytest.approx(10)]
     now = 10_000
     assert [six.wait("a") for _ in range(7)] == [0] * 6 + [10]
-    assert [Buckets(0).wait("a") for _ in range(100)] == [0] * 100
+    assert [RateLimiter(0).wait("a") for _ in range(100)] == [0] * 100
 
 
 @given(st.lists(st.floats(0, 30), max_size=60), st.integers(1, 20))
@@ -775,7 +775,7 @@ def test_no_pattern_of_requests_gets_more_than_a_bucket_and_its_refill(
     pauses: list[float], a_minute: int
 ) -> None:
     now, passed = 0.0, 0
-    some = Buckets(a_minute, lambda: now)
+    some = RateLimiter(a_minute, lambda: now)
     for pause in pauses:
         now += pause
         passed += some.wait("a") == 0

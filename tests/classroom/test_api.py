@@ -33,21 +33,21 @@ from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.fold import Fold, same_state, taught_after
+from tellback.classroom.learning.importing import AT_ONCE, Importer
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.taking_in import AT_ONCE, TakingIn
 from tellback.classroom.settings import Settings
 from tellback.classroom.signing import verified
 from tellback.classroom.store import accounts, tokens
-from tellback.classroom.store.describing import describe
-from tellback.classroom.store.going_back import roll_back
+from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.hooks import Delivery
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
 from tellback.classroom.store.reports import agreement, checks
+from tellback.classroom.store.rollback import roll_back
 from tellback.classroom.store.rounds import standing_rounds
 from tellback.classroom.store.tables import answers, checkpoints, deliveries, leases, rounds
+from tellback.classroom.web import hook_addresses
 from tellback.classroom.web import outbox as outbox_module
-from tellback.classroom.web import reachable
 from tellback.classroom.web.app import create_app
 from tellback.classroom.web.classroom import Classroom
 from tellback.cli import app as commands
@@ -506,7 +506,7 @@ def test_what_a_model_refuses_is_not_learned_and_stops_nothing_else(
     long = {"instruction": 0, "features": [[1e8, 0.0, 0.0]] * 3, "response": 0, "description": 1}
     fine = long | {"features": FEATURES}
     with monkeypatch.context() as patch:  # a log from before imports were refused
-        patch.setattr(TakingIn, "refuse_unfit", lambda *_: None)
+        patch.setattr(Importer, "refuse_unfit", lambda *_: None)
         room.done("POST", f"/lessons/{lesson}/import", content=lines_of(long, fine, long))
     learner = room.inside.learner(lesson)
     assert learner.fold.learned == 1
@@ -955,16 +955,16 @@ def test_a_hook_must_lead_to_the_public_internet(
     host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(TellbackError, match="public"):
-        reachable.checked_url(f"http://{host}/", private=False)
-    assert reachable.checked_url(f"http://{host}/", private=True)
+        hook_addresses.checked_url(f"http://{host}/", private=False)
+    assert hook_addresses.checked_url(f"http://{host}/", private=True)
     # A name that leads there is found out when it is resolved, whatever else it leads to.
     where = host.strip("[]")
     found = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (a, 80)) for a in ("93.184.215.14", where)]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
     with pytest.raises(TellbackError, match="public"):
-        reachable.resolved("http://innocent.example/", private=False)
+        hook_addresses.resolved("http://innocent.example/", private=False)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found[:1])
-    url, name = reachable.resolved("https://innocent.example/x?y=1", private=False)
+    url, name = hook_addresses.resolved("https://innocent.example/x?y=1", private=False)
     assert (url, name) == ("https://93.184.215.14:443/x?y=1", "innocent.example")
 
 

@@ -34,7 +34,7 @@ from schemathesis.specs.openapi.checks import (
 from tellback.classroom.learning.content import png_of
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tokens
-from tellback.classroom.store.describing import describe
+from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.hooks import create_hook
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import change_round

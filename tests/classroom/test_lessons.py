@@ -12,11 +12,11 @@ from sqlalchemy import func, select, text, update
 
 from tellback.agents import LORIL, Greedy
 from tellback.classroom.learning import checkpoints as kept
+from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.checkpoints import keep_checkpoint, packed, unpacked
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import demonstration
-from tellback.classroom.learning.duties import Duties
 from tellback.classroom.learning.exam import Exam
 from tellback.classroom.learning.fold import SNAPSHOT_EVERY, Fold, same_state
 from tellback.classroom.learning.learner import Learner
@@ -24,7 +24,7 @@ from tellback.classroom.learning.progress import match_rate
 from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, opened
-from tellback.classroom.store.describing import describe, withdraw
+from tellback.classroom.store.descriptions import describe, withdraw
 from tellback.classroom.store.leases import hold_lease
 from tellback.classroom.store.lessons import Lesson, create_lesson
 from tellback.classroom.store.log import LessonLog, read_events, writing
@@ -225,7 +225,7 @@ def test_a_state_comes_back_from_its_bytes_which_hold_no_pickle() -> None:
         packed({"a": np.array([object()])})
 
 
-# Duties and leases.
+# BackgroundJobs and leases.
 
 
 def test_a_lease_has_one_holder_until_it_ends(
@@ -247,7 +247,7 @@ def test_only_the_holder_of_a_lesson_writes_checkpoints_and_the_next_takes_over(
 ) -> None:
     lesson = begun(database)
     first, second = Learner(database, lesson), Learner(database, lesson)
-    duties = [Duties(database, lambda _: first), Duties(database, lambda _: second)]
+    duties = [BackgroundJobs(database, lambda _: first), BackgroundJobs(database, lambda _: second)]
     for one in duties:
         one.turn()
     taught(database, first, 70)
@@ -274,7 +274,7 @@ def test_a_demonstration_lifts_held_out_requests_from_chance_to_four_in_five(
     definition = demonstration(seed=11)
     lesson = begun(database, definition)
     learner = Learner(database, lesson)
-    duties = Duties(database, lambda _: learner)
+    duties = BackgroundJobs(database, lambda _: learner)
     duties.turn()
     teacher, rng = ParaphrasesTeacher(), np.random.default_rng(3)
     for _ in range(60):

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete, insert, update
 
-from tellback.classroom.learning import duties
+from tellback.classroom.learning import background_jobs
+from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.duties import Duties
 from tellback.classroom.learning.fold import same_state
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.settings import Settings
-from tellback.classroom.store.checking import round_to_check
+from tellback.classroom.store.checks import round_to_check
 from tellback.classroom.store.claims import claim_round
-from tellback.classroom.store.describing import describe
+from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import answers, checkpoints
 from tellback.classroom.web.classroom import Classroom
@@ -53,9 +53,9 @@ def told(room: Classroom, lesson: str, number: int, account: str = "ada") -> Non
 def test_a_damaged_checkpoint_is_passed_over(
     room: Classroom, monkeypatch: pytest.MonkeyPatch, damage: bytes | str
 ) -> None:
-    monkeypatch.setattr(duties, "CHECKPOINT_EVERY", 1)
+    monkeypatch.setattr(background_jobs, "CHECKPOINT_EVERY", 1)
     lesson = a_lesson(room, 3)
-    going = Duties(room.database, room.learner)
+    going = BackgroundJobs(room.database, room.learner)
     going.turn()
     for number in (1, 2, 3):
         told(room, lesson, number)
@@ -76,7 +76,7 @@ def test_a_damaged_checkpoint_is_passed_over(
 def test_a_lesson_that_fails_keeps_no_other_waiting(
     room: Classroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duties, "CHECKPOINT_EVERY", 1)
+    monkeypatch.setattr(background_jobs, "CHECKPOINT_EVERY", 1)
     bad, good = a_lesson(room, 1), a_lesson(room, 1)
 
     def learner(lesson: str) -> Learner:
@@ -84,7 +84,7 @@ def test_a_lesson_that_fails_keeps_no_other_waiting(
             raise ZeroDivisionError("that nobody foresaw")
         return room.learner(lesson)
 
-    going = Duties(room.database, learner)
+    going = BackgroundJobs(room.database, learner)
     going.turn()
     told(room, bad, 1)
     told(room, good, 1)
@@ -97,14 +97,14 @@ def test_a_lesson_that_fails_keeps_no_other_waiting(
 def test_the_duties_go_on_after_an_error_that_nobody_foresaw(
     room: Classroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(duties, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(background_jobs, "LOOK_SECONDS", 0.01)
     turns = threading.Semaphore(0)
 
     def fails() -> None:
         turns.release()
         raise ZeroDivisionError
 
-    going = Duties(room.database, room.learner, also=(fails,))
+    going = BackgroundJobs(room.database, room.learner, also=(fails,))
     going.start()
     assert all(turns.acquire(timeout=PATIENCE) for _ in range(3))
     going.stop()

@@ -19,7 +19,7 @@ from tellback.classroom.learning.content import Content, responses_from
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, sessions
-from tellback.classroom.store.describing import describe
+from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import Status, change_round, find_asked, find_round
 from tellback.classroom.store.tables import events as table

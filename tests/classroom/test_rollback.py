@@ -14,15 +14,15 @@ from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.fold import Fold, same_state, taught_after
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.store.checking import keep_check, round_to_check
+from tellback.classroom.store.checks import keep_check, round_to_check
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.database import Database, opened
-from tellback.classroom.store.describing import RefusedError, describe, end_without, withdraw
-from tellback.classroom.store.going_back import redact, roll_back
+from tellback.classroom.store.descriptions import RefusedError, describe, end_without, withdraw
 from tellback.classroom.store.lessons import create_lesson
 from tellback.classroom.store.log import LessonLog, read_events, writing
-from tellback.classroom.store.places import OPEN, Place
+from tellback.classroom.store.projection import OPEN, Projected
 from tellback.classroom.store.reports import agreement, checks, teacher_counts
+from tellback.classroom.store.rollback import redact, roll_back
 from tellback.classroom.store.rounds import Status
 from tellback.classroom.store.tables import rounds
 from tellback.errors import TellbackError
@@ -49,7 +49,7 @@ OPERATIONS = st.lists(
     max_size=25,
 )
 
-Table = dict[int, Place]
+Table = dict[int, Projected]
 
 
 class Entry(NamedTuple):
@@ -96,16 +96,16 @@ class Remembered:
         if kind == "back":
             then = self.after[what]
             for number, one in now.items():
-                gone = OPEN if one == OPEN else Place("rolled_back")
+                gone = OPEN if one == OPEN else Projected("rolled_back")
                 now[number] = then.get(number, gone)
         elif kind in ("ask", "withdraw", "open"):
             now[round] = OPEN
         elif kind == "tell":
             told, counts = what
             matched = told == ASKED if counts else None
-            now[round] = Place("described", seq, who, place.second, matched)
+            now[round] = Projected("described", seq, who, place.second, matched)
         elif kind == "end":
-            now[round] = Place(what.value, describer=who)
+            now[round] = Projected(what.value, describer=who)
         elif kind in ("second", "decline") and place.described is not None:
             now[round] = place._replace(second=seq)
         self.after.append(now)
@@ -212,9 +212,9 @@ class Lesson:
         assert same_state(self.learner.fold.state(), fresh.state())
 
     def table(self, connection: Connection) -> Table:
-        columns = [rounds.c[name] for name in Place._fields]
+        columns = [rounds.c[name] for name in Projected._fields]
         query = select(rounds.c.number, *columns).where(rounds.c.lesson == self.id)
-        return {number: Place(*place) for number, *place in connection.execute(query)}
+        return {number: Projected(*place) for number, *place in connection.execute(query)}
 
 
 def _bits(state: Any) -> dict[str, str]:

@@ -29,11 +29,11 @@ from tellback.classroom.learning.fold import same_state
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.claims import claim_round, prolong_claim
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.describing import RefusedError, describe, end_without, withdraw
-from tellback.classroom.store.going_back import redact, roll_back
+from tellback.classroom.store.descriptions import RefusedError, describe, end_without, withdraw
 from tellback.classroom.store.lessons import create_lesson
 from tellback.classroom.store.log import latest_event, read_events, writing
-from tellback.classroom.store.places import GONE, OPEN, Place
+from tellback.classroom.store.projection import GONE, OPEN, Projected
+from tellback.classroom.store.rollback import redact, roll_back
 from tellback.classroom.store.rounds import Status, find_round, standing_rounds
 from tellback.classroom.store.tables import rounds
 from tellback.matching import Same
@@ -48,7 +48,7 @@ WORDS = ("left", "right", "up")
 LEASE = 100.0
 DEFINITION = Definition(dim=2, agent=LORIL(model=Ridge()), match=Same())
 
-Table = dict[int, Place]
+Table = dict[int, Projected]
 
 teachers = st.sampled_from(TEACHERS)
 words = st.sampled_from(WORDS)
@@ -274,9 +274,9 @@ class GoingBack(Teaching):
             )
 
     def _table(self, connection: Connection) -> Table:
-        columns = [rounds.c[name] for name in Place._fields]
+        columns = [rounds.c[name] for name in Projected._fields]
         query = select(rounds.c.number, *columns).where(rounds.c.lesson == self.lesson.id)
-        return {number: Place(*place) for number, *place in connection.execute(query)}
+        return {number: Projected(*place) for number, *place in connection.execute(query)}
 
     @rule(back=st.integers(0, 6))
     def rolls_back(self, back: int) -> None:

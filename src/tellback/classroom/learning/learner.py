@@ -17,7 +17,7 @@ from tellback.classroom.learning.demonstration import begun, content_of
 from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, exam_of
 from tellback.classroom.learning.fold import Fold, taught_after
 from tellback.classroom.learning.sureness import Considered, verdict
-from tellback.classroom.store.asking import open_round
+from tellback.classroom.store.asked_rounds import open_round
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import Lesson
 from tellback.classroom.store.log import Kind, LessonLog, changes_between, latest_event, writing

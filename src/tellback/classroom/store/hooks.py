@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from tellback.classroom.store.describing import RefusedError
+from tellback.classroom.store.descriptions import RefusedError
 from tellback.classroom.store.log import Event, LessonLog, event_of
 from tellback.classroom.store.secrets import new_id, new_secret
 from tellback.classroom.store.tables import deliveries, events, hooks

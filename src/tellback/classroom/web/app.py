@@ -14,12 +14,12 @@ from tellback.classroom.web.api import (
     accounts,
     asking,
     checks,
-    going_back,
     hooks,
     lessons,
     log,
     progress,
     replays,
+    rollback,
     rounds,
     teaching,
 )
@@ -37,7 +37,7 @@ PARTS = (  # those that are asked most come first: paths are looked for in this 
     log,
     progress,
     checks,
-    going_back,
+    rollback,
     replays,
     hooks,
 )

@@ -8,16 +8,16 @@ from collections import OrderedDict
 
 from sqlalchemy.exc import IntegrityError
 
+from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import ID, NAME, demonstration
-from tellback.classroom.learning.duties import Duties
 from tellback.classroom.learning.learner import Claim, Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, opened
 from tellback.classroom.store.lessons import Lesson, create_lesson, find_lesson
 from tellback.classroom.web.bodies import ProgressAnswer
+from tellback.classroom.web.event_poller import EventPoller, Reached
 from tellback.classroom.web.idempotency import forget_answers
-from tellback.classroom.web.latest import Latest, Reached
 from tellback.classroom.web.outbox import Outbox
 from tellback.errors import UnknownNameError
 
@@ -39,11 +39,11 @@ class Classroom:
         self.settings = settings
         self.database: Database = opened(settings.database)
         self._learners: OrderedDict[str, Learner] = OrderedDict()
-        self.latest = Latest(self.database)
+        self.latest = EventPoller(self.database)
         self.reports: dict[str, tuple[Reached, ProgressAnswer]] = {}
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
-        self._duties = Duties(self.database, self.learner, also=(self._tidy,))
+        self._duties = BackgroundJobs(self.database, self.learner, also=(self._tidy,))
         self._tidied = -TIDY_SECONDS
         self.outbox = Outbox(self.database, settings.private_hooks)
 

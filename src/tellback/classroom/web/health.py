@@ -23,8 +23,8 @@ from tellback.classroom.store.rounds import Status
 from tellback.classroom.store.tables import events, leases, lessons, rounds
 from tellback.classroom.web.api.access import AClassroom
 from tellback.classroom.web.callers import Role
+from tellback.classroom.web.problem_responses import refusals
 from tellback.classroom.web.problems import Problem
-from tellback.classroom.web.refusals import refusals
 from tellback.classroom.web.security import needs
 
 router = APIRouter(tags=["health"])

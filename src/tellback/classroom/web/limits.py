@@ -6,11 +6,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.secrets import digest
-from tellback.classroom.web.buckets import Buckets, neighbours
+from tellback.classroom.web.caller_cache import CallerCache
 from tellback.classroom.web.credentials import credential_of
-from tellback.classroom.web.known import Known
+from tellback.classroom.web.problem_responses import send_refusal
 from tellback.classroom.web.problems import Problem, too_many
-from tellback.classroom.web.refusals import send_refusal
+from tellback.classroom.web.rate_limiter import RateLimiter, neighbours
 
 IMPORTS = "/import"
 """How the paths end to which a log is sent."""
@@ -25,11 +25,11 @@ class RateLimit:
     inventing tokens gains nothing.
     """
 
-    def __init__(self, app: ASGIApp, settings: Settings, known: Known) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, known: CallerCache) -> None:
         self.app = app
         self._secure = settings.secure
         self._known = known
-        self._buckets = Buckets(settings.requests_a_minute)
+        self._buckets = RateLimiter(settings.requests_a_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request through, or say when to try again."""

@@ -15,7 +15,7 @@ from tellback.classroom.learning.content import (
     responses_from,
 )
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.taking_in import Stated, TakingIn, UnfitLineError
+from tellback.classroom.learning.importing import Importer, Stated, UnfitLineError
 from tellback.classroom.store.log import Kind
 from tellback.classroom.web.bodies import Body, Candidates, Instruction, NewRound, Text
 from tellback.classroom.web.problems import Problem
@@ -191,7 +191,7 @@ _PLAYED: TypeAdapter[PlayedRound] = TypeAdapter(PlayedRound)
 _HEADING: TypeAdapter[Heading] = TypeAdapter(Heading)
 
 
-def take_in_lines(file: BinaryIO, taking: TakingIn, definition: Definition, longest: int) -> None:
+def take_in_lines(file: BinaryIO, taking: Importer, definition: Definition, longest: int) -> None:
     """Take in a log line by line; an error names the line and the field that is wrong."""
     lines = _numbered(file, longest)
     first = next(lines, None)
@@ -219,7 +219,7 @@ def _numbered(file: BinaryIO, longest: int) -> Iterator[tuple[int, bytes]]:
             yield number, line
 
 
-def _play(line: tuple[int, bytes], taking: TakingIn, definition: Definition) -> None:
+def _play(line: tuple[int, bytes], taking: Importer, definition: Definition) -> None:
     played = _parsed(_PLAYED, line)
     try:
         _demand(definition, played.instruction, "instruction")
@@ -243,7 +243,7 @@ def _play(line: tuple[int, bytes], taking: TakingIn, definition: Definition) -> 
 def _copy(
     first: tuple[int, bytes],
     lines: Iterator[tuple[int, bytes]],
-    taking: TakingIn,
+    taking: Importer,
     definition: Definition,
 ) -> None:
     heading = _parsed(_HEADING, first)
@@ -263,7 +263,7 @@ def _copy(
         )
 
 
-def _repeat(event: Any, taking: TakingIn, definition: Definition, line: int) -> None:
+def _repeat(event: Any, taking: Importer, definition: Definition, line: int) -> None:
     if isinstance(event, AskedLine):
         _repeat_asked(event, taking, definition, line)
     elif isinstance(event, BackLine):
@@ -282,7 +282,7 @@ def _repeat(event: Any, taking: TakingIn, definition: Definition, line: int) -> 
         taking.note(Kind(event.kind), event.data.model_dump(exclude_none=True), event.round)
 
 
-def _repeat_asked(event: AskedLine, taking: TakingIn, definition: Definition, line: int) -> None:
+def _repeat_asked(event: AskedLine, taking: Importer, definition: Definition, line: int) -> None:
     _demand(definition, event.data.instruction, "data.instruction")
     shown = event.shown
     for name, others in (("texts", shown.texts), ("images", shown.images)):

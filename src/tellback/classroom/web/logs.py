@@ -17,8 +17,8 @@ from typing import Any, TextIO
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tellback.classroom.web.problem_responses import send_refusal
 from tellback.classroom.web.problems import Problem
-from tellback.classroom.web.refusals import send_refusal
 
 logger = logging.getLogger("tellback.classroom")
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")

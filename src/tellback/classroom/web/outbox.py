@@ -26,7 +26,7 @@ from tellback.classroom.store.hooks import (
     note_failed,
 )
 from tellback.classroom.store.leases import hold_lease
-from tellback.classroom.web.reachable import resolved
+from tellback.classroom.web.hook_addresses import resolved
 from tellback.errors import TellbackError
 
 LOGGER = logging.getLogger(__name__)

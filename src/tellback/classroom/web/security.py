@@ -14,11 +14,11 @@ from tellback.classroom.settings import Settings, is_loopback
 from tellback.classroom.store import accounts, sessions, tokens
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.secrets import TOKEN, csrf_of, digest
+from tellback.classroom.web.caller_cache import CallerCache
 from tellback.classroom.web.callers import ON_OWN_MACHINE, Caller, Role
 from tellback.classroom.web.credentials import Credential, credential_of
-from tellback.classroom.web.known import Known
-from tellback.classroom.web.origins import SAFE
 from tellback.classroom.web.problems import Problem, forbidden, not_signed_in
+from tellback.classroom.web.same_origin import SAFE
 from tellback.errors import TellbackError
 
 CSRF_HEADER = "X-CSRF-Token"
@@ -59,9 +59,9 @@ def session_of(request: Request) -> str | None:
     return credential.secret if credential and credential.from_cookie else None
 
 
-def known_of(request: Request) -> Known:
+def known_of(request: Request) -> CallerCache:
     """The callers that this process remembers."""
-    known: Known = request.app.state.known
+    known: CallerCache = request.app.state.known
     return known
 
 

@@ -13,14 +13,14 @@ from tellback.classroom.store import accounts, passwords, sessions, tokens
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.names import LONGEST_NAME
 from tellback.classroom.store.secrets import csrf_of, digest
-from tellback.classroom.web.attempts import Attempts
 from tellback.classroom.web.callers import Caller, Role
 from tellback.classroom.web.credentials import cookie_name
 from tellback.classroom.web.limits import address_of
+from tellback.classroom.web.login_limiter import LoginLimiter
+from tellback.classroom.web.problem_responses import refusals
 from tellback.classroom.web.problems import Problem, conflict, forbidden, not_found
-from tellback.classroom.web.refusals import refusals
 from tellback.classroom.web.security import known_of, needs, session_of
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.strict_json import StrictRoute
 
 router = APIRouter(route_class=StrictRoute, tags=["accounts"])
 
@@ -318,6 +318,6 @@ def _database(request: Request) -> Database:
     return database
 
 
-def _attempts(request: Request) -> Attempts:
-    attempts: Attempts = request.app.state.attempts
+def _attempts(request: Request) -> LoginLimiter:
+    attempts: LoginLimiter = request.app.state.attempts
     return attempts

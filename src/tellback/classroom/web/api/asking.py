@@ -12,9 +12,9 @@ from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.api.rounds import candidates_of, demand_instruction, number
 from tellback.classroom.web.bodies import Asking, Option, Thought
 from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.problem_responses import refusals
 from tellback.classroom.web.problems import unfit
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.strict_json import StrictRoute
 from tellback.responses import Listed
 
 router = APIRouter(route_class=StrictRoute, tags=["asking"], responses=refusals(401, 403, 404, 422))

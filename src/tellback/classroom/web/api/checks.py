@@ -5,14 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter, Response
 
 from tellback.classroom.learning.content import Content
-from tellback.classroom.store.checking import keep_check, round_to_check
+from tellback.classroom.store.checks import keep_check, round_to_check
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import find_task
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.api.teaching import image_places
 from tellback.classroom.web.bodies import CheckAnswer, Checked, LessonId, Pick, RoundNumber
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.problem_responses import refusals
+from tellback.classroom.web.strict_json import StrictRoute
 
 router = APIRouter(
     route_class=StrictRoute, tags=["checks"], responses=refusals(401, 403, 404, 409, 422)

@@ -9,10 +9,10 @@ from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import writing
 from tellback.classroom.web.api.access import AClassroom, AsEngineer
 from tellback.classroom.web.bodies import LessonId
+from tellback.classroom.web.hook_addresses import checked_url
 from tellback.classroom.web.log_bodies import HookAnswer, HookId, Hooks, NewHook, NewHookAnswer
-from tellback.classroom.web.reachable import checked_url
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.problem_responses import refusals
+from tellback.classroom.web.strict_json import StrictRoute
 
 router = APIRouter(route_class=StrictRoute, tags=["hooks"], responses=refusals(401, 403, 404, 422))
 

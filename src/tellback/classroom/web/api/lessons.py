@@ -8,8 +8,8 @@ from tellback.classroom.learning.definition import Definition
 from tellback.classroom.store.lessons import all_lessons, find_lesson
 from tellback.classroom.web.api.access import AClassroom, AsEngineer, AsTeacher
 from tellback.classroom.web.bodies import LessonAnswer, LessonId, Lessons, NewLesson
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.problem_responses import refusals
+from tellback.classroom.web.strict_json import StrictRoute
 
 router = APIRouter(route_class=StrictRoute, tags=["lessons"], responses=refusals(401, 403))
 

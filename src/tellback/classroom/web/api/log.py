@@ -14,9 +14,9 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 from starlette.responses import StreamingResponse
 
+from tellback.classroom.learning.exporting import everything, log_of_rounds, write_table
+from tellback.classroom.learning.importing import Importer
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.taking_in import TakingIn
-from tellback.classroom.learning.taking_out import everything, log_of_rounds, write_table
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import writing
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsEngineer
@@ -24,8 +24,8 @@ from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.idempotency import Key, answered, keep_answer
 from tellback.classroom.web.log_bodies import ImportedAnswer, Wanted
 from tellback.classroom.web.log_lines import take_in_lines
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.problem_responses import refusals
+from tellback.classroom.web.strict_json import StrictRoute
 from tellback.specs import Data
 
 router = APIRouter(route_class=StrictRoute, tags=["log"], responses=refusals(401, 403, 404, 422))
@@ -141,7 +141,7 @@ def _taken_in(
         before = _answered(log.connection, learner, account, sent, key)
         if before is not None:
             return before
-        taking = TakingIn(log, learner.definition, account)
+        taking = Importer(log, learner.definition, account)
         take_in_lines(sent.file, taking, learner.definition, room.settings.largest_body)
         taking.finish()
         answer = ImportedAnswer(

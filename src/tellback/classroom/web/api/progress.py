@@ -33,8 +33,8 @@ from tellback.classroom.web.bodies import (
     UnsureAnswer,
 )
 from tellback.classroom.web.classroom import Classroom
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.problem_responses import refusals
+from tellback.classroom.web.strict_json import StrictRoute
 from tellback.proof import Standing, standing_of
 from tellback.theory.shares import Share
 

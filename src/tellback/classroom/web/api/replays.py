@@ -18,9 +18,9 @@ from tellback.classroom.web.log_bodies import (
     ReplayAnswer,
     SuccessAnswer,
 )
+from tellback.classroom.web.problem_responses import refusals
 from tellback.classroom.web.problems import Problem
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.strict_json import StrictRoute
 from tellback.off_policy import Estimate
 
 router = APIRouter(route_class=StrictRoute, tags=["log"], responses=refusals(401, 403, 404, 422))

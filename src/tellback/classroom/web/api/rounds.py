@@ -24,9 +24,9 @@ from tellback.classroom.web.bodies import (
 )
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.idempotency import Key, answered, digest_of, keep_answer
+from tellback.classroom.web.problem_responses import refusals
 from tellback.classroom.web.problems import unfit
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.strict_json import StrictRoute
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction
 

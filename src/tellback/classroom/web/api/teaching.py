@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from tellback.classroom.learning.content import Content, features_from
 from tellback.classroom.learning.learner import Effect, Learner
 from tellback.classroom.store.claims import claim_round, prolong_claim
-from tellback.classroom.store.describing import Given, describe, end_without, withdraw
+from tellback.classroom.store.descriptions import Given, describe, end_without, withdraw
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import Round, Status, find_asked, find_round, find_task
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
@@ -29,9 +29,9 @@ from tellback.classroom.web.bodies import (
 )
 from tellback.classroom.web.callers import Caller, Role
 from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.problem_responses import refusals
 from tellback.classroom.web.problems import not_found
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.strict_json import StrictRoute
 
 router = APIRouter(
     route_class=StrictRoute, tags=["teaching"], responses=refusals(401, 403, 404, 409, 422)

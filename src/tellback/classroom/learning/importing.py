@@ -10,9 +10,9 @@ import numpy as np
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.fold import Fold
-from tellback.classroom.store.asking import open_round
+from tellback.classroom.store.asked_rounds import open_round
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
-from tellback.classroom.store.places import PLACING, Places, settle_places
+from tellback.classroom.store.projection import PLACING, Projection, rebuild_projection
 from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
@@ -46,7 +46,7 @@ class _Asked(NamedTuple):
     responses: int
 
 
-class TakingIn:
+class Importer:
     """Adds rounds to a log as their events tell them.
 
     Parameters
@@ -69,7 +69,7 @@ class TakingIn:
         self._rounds_before = log.rounds
         self._events_before = log.latest
         self._asked: dict[int, _Asked] = {}
-        self._places = Places()  # of what is taken in, to know what each event was about
+        self._places = Projection()  # of what is taken in, to know what each event was about
         self._said: dict[int, Instruction] = {}  # by the event
         self._unsaid: set[int] = set()  # rounds of which a description was deleted
         self.descriptions = 0
@@ -174,7 +174,7 @@ class TakingIn:
     def finish(self) -> None:
         """Settle where all rounds stand."""
         self.refuse_unfit()
-        settle_places(self._log)
+        rebuild_projection(self._log)
 
     def refuse_unfit(self) -> None:
         """Refuse the first task so far that the agent would refuse if it was asked now."""

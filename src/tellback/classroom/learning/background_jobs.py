@@ -24,7 +24,7 @@ CHECKPOINT_EVERY = 64
 """Descriptions; in long lessons a tenth of them, so that the work stays in proportion."""
 
 
-class Duties:
+class BackgroundJobs:
     """Checkpoints and progress of all lessons, by a thread of this process.
 
     Parameters

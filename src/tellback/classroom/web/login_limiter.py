@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from tellback.classroom.web.buckets import Buckets
 from tellback.classroom.web.problems import too_many
+from tellback.classroom.web.rate_limiter import RateLimiter
 
 FOR_A_NAME = 10
 FROM_AN_ADDRESS = 60
 
 
-class Attempts:
+class LoginLimiter:
     """Ten a minute for a name from an address, and sixty from an address for any names.
 
     A name is not shut for all addresses at once: else anybody could lock others out.
     """
 
     def __init__(self) -> None:
-        self._names = Buckets(FOR_A_NAME)
-        self._addresses = Buckets(FROM_AN_ADDRESS)
+        self._names = RateLimiter(FOR_A_NAME)
+        self._addresses = RateLimiter(FROM_AN_ADDRESS)
 
     def demand(self, name: str, address: str) -> None:
         """Count an attempt, or refuse it."""

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Send
 
-from tellback.classroom.store.describing import RefusedError
+from tellback.classroom.store.descriptions import RefusedError
 from tellback.classroom.store.passwords import BusyError
 from tellback.classroom.web.problems import Problem
 from tellback.errors import TellbackError, UnknownNameError

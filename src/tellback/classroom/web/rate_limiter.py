@@ -11,7 +11,7 @@ from time import monotonic
 MOST_KEYS = 50_000
 
 
-class Buckets:
+class RateLimiter:
     """A bucket for each key, in this process.
 
     Parameters

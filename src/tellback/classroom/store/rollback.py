@@ -7,7 +7,7 @@ import json
 from sqlalchemy import Connection, delete, update
 
 from tellback.classroom.store.log import TOMBSTONE, Kind, LessonLog
-from tellback.classroom.store.places import settle_places
+from tellback.classroom.store.projection import rebuild_projection
 from tellback.classroom.store.tables import answers, checkpoints, events, progress, rounds
 from tellback.errors import FieldError
 
@@ -19,12 +19,12 @@ def roll_back(log: LessonLog, to: int, account: str) -> int:
     """Go back to how the lesson stood right after an event; how many descriptions are active.
 
     The log keeps all of it: rolling back is an event too, and can itself be rolled back. What
-    goes back and what does not is told in `tellback.classroom.store.places`.
+    goes back and what does not is told in `tellback.classroom.store.projection`.
     """
     if not 0 <= to <= log.latest:
         raise FieldError("to", f"to must be an event from 0 to {log.latest}, not {to!r}.")
     log.append(Kind.ROLLED_BACK, {"to": to}, account=account)
-    return settle_places(log)
+    return rebuild_projection(log)
 
 
 def redact(log: LessonLog, teacher: str, account: str) -> int:
@@ -52,7 +52,7 @@ def redact(log: LessonLog, teacher: str, account: str) -> int:
         log.append(Kind.REDACTED, {"teacher": teacher, "events": count}, account=account)
         log.connection.execute(delete(checkpoints).where(checkpoints.c.lesson == log.lesson))
         log.connection.execute(delete(progress).where(progress.c.lesson == log.lesson))
-        settle_places(log)
+        rebuild_projection(log)
     return count
 
 

@@ -25,7 +25,7 @@ class Seen(NamedTuple):
     until: float
 
 
-class Known:
+class CallerCache:
     """Callers by the digests of what they brought."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tellback.classroom.settings import Settings
+from tellback.classroom.web.problem_responses import send_refusal
 from tellback.classroom.web.problems import Problem, forbidden
-from tellback.classroom.web.refusals import send_refusal
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}

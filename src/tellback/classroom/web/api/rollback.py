@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from tellback.classroom.store.going_back import forget_answers_to, redact, roll_back
 from tellback.classroom.store.lessons import all_lessons
 from tellback.classroom.store.log import writing
+from tellback.classroom.store.rollback import forget_answers_to, redact, roll_back
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsAdmin, AsEngineer
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.log_bodies import AccountId, BackTo, RedactedAnswer, WentBack
-from tellback.classroom.web.refusals import refusals
-from tellback.classroom.web.strict import StrictRoute
+from tellback.classroom.web.problem_responses import refusals
+from tellback.classroom.web.strict_json import StrictRoute
 
 router = APIRouter(
     route_class=StrictRoute, tags=["going back"], responses=refusals(401, 403, 404, 422)

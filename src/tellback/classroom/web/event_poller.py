@@ -24,7 +24,7 @@ Reached = tuple[int, int]
 """The latest event of a lesson, and the latest that progress was worked out for."""
 
 
-class Latest:
+class EventPoller:
     """The latest of each lesson that somebody listens to.
 
     However many listen to a lesson, it is looked up at most every 0.4 seconds.

@@ -6,7 +6,7 @@ import json
 
 from sqlalchemy import Connection, func, or_, select
 
-from tellback.classroom.store.describing import RefusedError
+from tellback.classroom.store.descriptions import RefusedError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import find_asked, find_round, find_task
 from tellback.classroom.store.tables import events, rounds

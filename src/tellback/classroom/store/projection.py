@@ -34,7 +34,7 @@ PLACING = (Kind.DESCRIBED, Kind.WITHDRAWN, Kind.SECOND, Kind.ROLLED_BACK, *ENDS)
 """The kinds that say where a round stands."""
 
 
-class Place(NamedTuple):
+class Projected(NamedTuple):
     """Where a round stands."""
 
     status: str
@@ -44,13 +44,13 @@ class Place(NamedTuple):
     matched: bool | None = None
 
 
-OPEN = Place(Status.OPEN.value)
-GONE = Place(Status.ROLLED_BACK.value)
+OPEN = Projected(Status.OPEN.value)
+GONE = Projected(Status.ROLLED_BACK.value)
 
 
-def settle_places(log: LessonLog) -> int:
+def rebuild_projection(log: LessonLog) -> int:
     """Make the table of rounds say what the log says; how many descriptions are active."""
-    columns = [rounds.c[name] for name in Place._fields]
+    columns = [rounds.c[name] for name in Projected._fields]
     query = (
         select(rounds.c.number, rounds.c.asked, *columns)
         .where(rounds.c.lesson == log.lesson)
@@ -58,7 +58,7 @@ def settle_places(log: LessonLog) -> int:
     )
     before = {row.number: row for row in log.connection.execute(query)}
     happened = read_events(log.connection, log.lesson, kinds=PLACING)
-    places = places_after(happened, {number: row.asked for number, row in before.items()})
+    places = projection_after(happened, {number: row.asked for number, row in before.items()})
     changed: list[dict[str, Any]] = []
     for number, place in places.items():
         if place != tuple(before[number][2:]):
@@ -73,7 +73,7 @@ _CHANGE = (
     update(rounds)
     .where(rounds.c.lesson == bindparam("its_lesson"), rounds.c.number == bindparam("its_number"))
     .values(
-        **{name: bindparam(f"new_{name}") for name in Place._fields},
+        **{name: bindparam(f"new_{name}") for name in Projected._fields},
         claimed_by=None,
         claimed_until=None,
     )
@@ -92,10 +92,10 @@ class _Past:
         return self._seqs[0]
 
     @property
-    def now(self) -> Place:
+    def now(self) -> Projected:
         return self._places[-1]
 
-    def put(self, seq: int, place: Place) -> None:
+    def put(self, seq: int, place: Projected) -> None:
         self._seqs.append(seq)
         self._places.append(place)
 
@@ -109,7 +109,7 @@ class _Past:
             self.put(seq, then)
 
 
-class Places:
+class Projection:
     """Where rounds stand, followed event by event."""
 
     def __init__(self) -> None:
@@ -130,12 +130,12 @@ class Places:
             past = self._pasts[event.round]
             past.put(event.seq, _moved(past.now, event))
 
-    def of(self, number: int) -> Place:
+    def of(self, number: int) -> Projected:
         """Where a round stands now."""
         return self._pasts[number].now
 
 
-def places_after(happened: Iterable[Event], asked: Mapping[int, int]) -> dict[int, Place]:
+def projection_after(happened: Iterable[Event], asked: Mapping[int, int]) -> dict[int, Projected]:
     """Where each round stands after these events.
 
     Parameters
@@ -145,7 +145,7 @@ def places_after(happened: Iterable[Event], asked: Mapping[int, int]) -> dict[in
     asked : mapping
         The event that asked each round, in the order of these events.
     """
-    places = Places()
+    places = Projection()
     for number, seq in asked.items():
         places.ask(number, seq)
     for event in happened:
@@ -153,18 +153,18 @@ def places_after(happened: Iterable[Event], asked: Mapping[int, int]) -> dict[in
     return {number: places.of(number) for number in asked}
 
 
-def _moved(place: Place, event: Event) -> Place:
+def _moved(place: Projected, event: Event) -> Projected:
     """Where an event puts a round."""
     if event.kind is Kind.DESCRIBED:
         if event.redacted:
             return OPEN  # nobody has described it any more
         matched = None if event.data["saw_request"] else event.data["matched"]
-        return Place(Status.DESCRIBED.value, event.seq, event.account, place.second, matched)
+        return Projected(Status.DESCRIBED.value, event.seq, event.account, place.second, matched)
     if event.kind is Kind.SECOND or (event.kind in ENDS and place.described is not None):
         # A second description, or somebody who has none: a round that is described can only be
         # closed so. Redacted, either leaves the first, which wants a second again.
         given = place.described is not None and not event.redacted
         return place._replace(second=event.seq) if given else place
     if event.kind in ENDS and not event.redacted and not event.data.get("second"):
-        return Place(ENDS[event.kind].value, describer=event.account)
+        return Projected(ENDS[event.kind].value, describer=event.account)
     return OPEN if event.kind is Kind.WITHDRAWN or event.redacted else place
