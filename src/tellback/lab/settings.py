@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from tellback.agents import AgentSpec, RadiusSpec
-from tellback.conformance.imported import imported
+from tellback.conformance.imported import imported, imported_object
 from tellback.encoders import EncoderSpec, TextEncoderSpec
 from tellback.errors import SettingError, unknown_name
 from tellback.models import ModelSpec
+from tellback.own import adopted
 from tellback.specs import Spec, all_parts, spec_named
 from tellback.worlds import WorldSpec
 
@@ -107,12 +108,14 @@ def named_spec(base: type[Spec], name: str) -> Any:
     """The spec of a kind with its default settings, or the one that ``module:name`` names."""
     if ":" not in name:
         return spec_named(base, name)()
+    found = imported_object(name)
+    if isinstance(found, type) and not issubclass(found, Spec):
+        return adopted(base, found)()
     found = imported(name)
     if not isinstance(found, base):
         raise SettingError(
-            f"{name} is not the spec of {base.an()}: only specs have an identity by which their "
-            f"results can be kept. Make one: a frozen dataclass that is derived from "
-            f"tellback.{base.role}s.{base.__name__}."
+            f"{name} is neither a class nor the spec of {base.an()}: only these have an identity by "
+            "which their results can be kept. Name the class."
         )
     return found
 
