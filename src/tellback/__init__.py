@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         rounds,
     )
     from tellback.responses import Listed
+    from tellback.side_by_side import compare
 
 __all__ = [
     "Agent",
@@ -55,7 +56,7 @@ _ELSEWHERE = {
     "Listed": "responses",
     "agent": "own",
     "check": "conformance",
-    "compare": "lab.run_charts",
+    "compare": "side_by_side",
     "load": "agents",
     "model": "own",
     "world": "own",

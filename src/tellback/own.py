@@ -1,7 +1,7 @@
 """Plain classes of one's own as specs: the settings are the keywords of ``__init__``.
 
-A spec is frozen, compares and has an identity, so that the lab can keep its runs. A plain class with
-the methods of an agent, a world or a model becomes one by inspection. The source of the class,
+A spec is frozen, compares and has an identity, so that the lab can keep its runs. A plain class
+with the methods of an agent, a world or a model becomes one by inspection. The source of the class,
 and of all that it reaches, is part of the identity.
 """
 

@@ -8,21 +8,26 @@ from typing import Any
 
 from tellback.agents import Greedy
 from tellback.conformance.agents import agent_checks
+from tellback.conformance.encoders import encoder_checks, text_encoder_checks
 from tellback.conformance.report import Finding, Report, report
 from tellback.conformance.worlds import world_checks
+from tellback.encoders import EncoderSpec, TextEncoderSpec
+from tellback.errors import SettingError
 from tellback.models import ModelSpec
+from tellback.own import adopted_by_methods
 from tellback.roles import Agent, AgentSpec, Simulation, World, WorldSpec, missing
 
 __all__ = ["Finding", "Report", "check"]
 
 
 def check(thing: Any, world: Any = None) -> Report:
-    """Try an agent, a world or a model against the promises of its role.
+    """Try an agent, a world, a model or an encoder against the promises of its role.
 
     Parameters
     ----------
-    thing : a spec or a live object
-        A live object is tried on copies, and stays as it was.
+    thing : a class, a spec or a live object
+        A live object is tried on copies, and stays as it was. Of a class, objects are made, with
+        the ``Facts`` of the world if it has a parameter ``facts`` (``tellback.agent``).
     world : optional
         The world to try an agent in, if it does not fit any; by default two small ones.
 
@@ -38,13 +43,22 @@ def check(thing: Any, world: Any = None) -> Report:
     True
     """
     if isinstance(thing, type):
-        return _unfit("it is a class: give an instance, or a spec")
+        try:
+            thing = adopted_by_methods(thing)()
+        except (SettingError, TypeError) as error:
+            return _unfit(str(error))
+    if isinstance(thing, EncoderSpec):
+        return report("encoder", encoder_checks(thing))
+    if isinstance(thing, TextEncoderSpec):
+        return report("encoder", text_encoder_checks(thing))
     if isinstance(thing, ModelSpec):
         return report("model", agent_checks(lambda: Greedy(model=thing), world))
     if isinstance(thing, AgentSpec) or not missing(thing, Agent):
         return report("agent", agent_checks(_maker(thing), world))
     if isinstance(thing, WorldSpec | Simulation) or not missing(thing, World):
         return report("world", world_checks(thing))
+    if callable(thing):
+        return report("encoder", encoder_checks(thing))
     return _unfit(
         f"as an agent it lacks {', '.join(missing(thing, Agent))}; "
         f"as a world, {', '.join(missing(thing, World))}"
@@ -52,7 +66,7 @@ def check(thing: Any, world: Any = None) -> Report:
 
 
 def _unfit(reason: str) -> Report:
-    return Report("object", (Finding("it is an agent, a world or a model", reason),))
+    return Report("object", (Finding("it is an agent, a world, a model or an encoder", reason),))
 
 
 def _maker(agent: Any) -> Callable[[], Any]:

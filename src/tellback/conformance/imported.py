@@ -15,11 +15,13 @@ from tellback.own import adopted_by_methods
 def imported(where: str) -> Any:
     """Import what MODULE:NAME names: a spec or a live object, or a function that makes one.
 
-    A class becomes the spec that its methods tell, with its default settings.
+    A class becomes the spec that its methods tell, with its default settings; or an object of
+    it, if that can be called and so may be an encoder.
     """
     found = imported_object(where)
     if isinstance(found, type):
-        return _made(adopted_by_methods(found), where)
+        encodes = any("__call__" in vars(one) for one in found.__mro__)
+        return _made(found if encodes else adopted_by_methods(found), where)
     return _made(found, where) if inspect.isfunction(found) else found
 
 

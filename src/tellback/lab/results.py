@@ -21,6 +21,7 @@ from tellback.lab.study import RunSpec, Study
 from tellback.roles import AgentSpec
 
 if TYPE_CHECKING:
+    from tellback.figures import Plot
     from tellback.lab.pairs import Pair
 
 
@@ -221,6 +222,21 @@ class Results:
         pandas = from_extra("pandas", "pandas", "A pandas data frame")
         table = self.table()
         return pandas.DataFrame({name: table[name].to_list() for name in table.columns})
+
+    def plot(self) -> Plot:
+        """Mean regret of every agent with its band; ``plot().save("regret.pdf")`` writes it."""
+        from tellback.lab.charts.regret import REGRET
+
+        if not REGRET.applies(self):
+            raise SettingError("A figure with bands needs regret, on two reported seeds or more.")
+        return REGRET.plot(self)
+
+    def __repr__(self) -> str:
+        try:
+            regret = [f"{name} {self.final(self.tuned(name)).mean():.4g}" for name in self.ranked()]
+        except SettingError:  # not all of its runs were read
+            regret = [f"{len(self._curves):,} runs so far"]
+        return f"<Results of {self.study!r}: mean final regret {', '.join(regret)}>"
 
     def _repr_html_(self) -> str:
         from tellback.lab.report.tables import results_html

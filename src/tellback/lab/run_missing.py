@@ -7,8 +7,8 @@ from contextlib import closing
 from typing import Any
 
 from tellback.errors import TellbackError
-from tellback.lab.engines import Engine, Processes
-from tellback.lab.listener import Listener
+from tellback.lab.engines import Engine, Here, engine_named
+from tellback.lab.listener import Listener, usual_listener
 from tellback.lab.provenance import of_another_source
 from tellback.lab.run_one import Changed, Failure
 from tellback.lab.store import Store
@@ -21,7 +21,7 @@ def run_missing(
     runs: Iterable[RunSpec],
     store: Store,
     *,
-    on: Engine | None = None,
+    on: Engine | str | None = None,
     watch: Listener | None = None,
     reuse: bool = False,
 ) -> list[Failure]:
@@ -36,10 +36,11 @@ def run_missing(
         What to run; equal runs are computed once.
     store : Store
         Where results are looked for and kept. Damaged files are named, and computed again.
-    on : Engine, optional
-        Where to compute; by default processes, one for each core.
+    on : Engine or str, optional
+        Where to compute: an engine or its name, such as "inline" (``engine_named``). By default
+        processes, one for each core, and this process for classes that were typed.
     watch : Listener, optional
-        Told how far the work is.
+        Told how far the work is. By default a notebook shows progress bars.
     reuse : bool
         Whether to keep runs that another source of tellback has computed, with a warning.
 
@@ -55,18 +56,18 @@ def run_missing(
     TellbackError
         If source changed while the runs were played. What was finished before is kept.
     """
-    watch = watch or Listener()
+    watch = watch or usual_listener()
+    engine: Any = engine_named(on) if isinstance(on, str) else on or Here(watch.note)
     todo = _not_done(runs, store, watch, reuse)
     if not todo:
         return []
-    if not getattr(on, "isolated", False):  # what is to be isolated is not begun here
+    if not getattr(engine, "isolated", False):  # what is to be isolated is not begun here
         for world, agent in dict.fromkeys((run.world, run.agent) for run in todo):
             _demand_fit(world, agent)
     store.prepare()
     for run in {run.world: run for run in todo}.values():
         _prepare(run, watch)
     failures = []
-    engine: Any = on or Processes()
     with closing(engine.outcomes(todo, watch.played)) as outcomes:
         for outcome in outcomes:
             if isinstance(outcome, Changed):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tellback.errors import TellbackError
 from tellback.lab.engines import Engine
-from tellback.lab.listener import Listener
+from tellback.lab.listener import Listener, usual_listener
 from tellback.lab.results import Results
 from tellback.lab.run_missing import run_missing
 from tellback.lab.run_one import Failure
@@ -37,7 +37,7 @@ def run_studies(
     studies: Sequence[Study],
     store: Store,
     *,
-    on: Engine | None = None,
+    on: Engine | str | None = None,
     watch: Listener | None = None,
     reuse: bool = False,
 ) -> list[Results]:
@@ -58,7 +58,7 @@ def run_studies(
     RunsFailedError
         After all other runs were tried, if some failed.
     """
-    watch = watch or Listener()
+    watch = watch or usual_listener()
     for study in studies:
         if warning := study.shared_truth():
             watch.note(f"Warning: {warning}")
@@ -85,7 +85,7 @@ def run_studies(
 
 
 def _conducted(
-    studies: Sequence[Study], store: Store, on: Engine | None, watch: Listener, reuse: bool
+    studies: Sequence[Study], store: Store, on: Engine | str | None, watch: Listener, reuse: bool
 ) -> tuple[list[Results | None], list[Failure]]:
     """Both passes: what can be done at once, and what waits for the choice of settings.
 

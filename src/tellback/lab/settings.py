@@ -114,8 +114,8 @@ def named_spec(base: type[Spec], name: str) -> Any:
     found = imported(name)
     if not isinstance(found, base):
         raise SettingError(
-            f"{name} is neither a class nor the spec of {base.an()}: only these have an identity by "
-            "which their results can be kept. Name the class."
+            f"{name} is not the spec of {base.an()}, nor a plain class with its methods: only "
+            "these have an identity by which their results can be kept."
         )
     return found
 
