@@ -11,7 +11,7 @@ import polars
 
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
-from tellback.extras import from_extra
+from tellback.extras import demand_extra
 from tellback.lab.compare import LEVEL, Difference, less_regret, mean_regret
 from tellback.lab.curve import curve_rounds
 from tellback.lab.provenance import Provenance, provenance_of
@@ -219,9 +219,8 @@ class Results:
 
     def pandas(self) -> Any:
         """``table()`` as a pandas data frame."""
-        pandas = from_extra("pandas", "pandas", "A pandas data frame")
-        table = self.table()
-        return pandas.DataFrame({name: table[name].to_list() for name in table.columns})
+        demand_extra("pandas", ("pandas", "pyarrow"), "A pandas data frame")
+        return self.table().to_pandas()
 
     def plot(self) -> Plot:
         """Mean regret of every agent with its band; ``plot().save("regret.pdf")`` writes it."""
