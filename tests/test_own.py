@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from tellback import Choice, Facts, Listed, Task, check, play
 from tellback.agents import Greedy
 from tellback.errors import SettingError
 from tellback.isolation import Packed
-from tellback.lab import RunSpec, Study
+from tellback.lab import RunSpec, Store, Study, run_missing
 from tellback.own import adopted_by_methods
 from tellback.specs import spec_from_data
 from tellback.worlds import Synthetic
@@ -126,7 +127,8 @@ def test_a_world_can_be_sent_too() -> None:
 def test_the_source_of_the_class_is_part_of_the_identity() -> None:
     data = PlainSpec().to_data()
     assert data["source"].startswith("tests.test_own:Plain ")
-    assert Decorated().to_data()["source"].startswith("tests.test_own:Decorated ")
+    decorated: Any = Decorated()
+    assert decorated.to_data()["source"].startswith("tests.test_own:Decorated ")
     run = RunSpec(CoinSpec(), PlainSpec(), 10, 0)
     again = RunSpec.from_data(run.to_data())
     assert again == run
@@ -153,10 +155,27 @@ def test_a_model_of_ones_own_serves_an_agent() -> None:
 
 
 def test_a_study_takes_the_specs_and_says_how_to_make_one_of_a_class() -> None:
-    study = Study("s", CoinSpec(), {"mine": [PlainSpec(), Decorated()]}, 10, (1,), (0,))
+    decorated: Any = Decorated()
+    study = Study("s", CoinSpec(), {"mine": (PlainSpec(), decorated)}, 10, (1,), (0,))
     assert study.varied("mine") == []
     with pytest.raises(SettingError, match=r"tellback\.agent\(TheClass\) makes a spec"):
-        Study("s", CoinSpec(), {"mine": [Plain]}, 10, (), (0,))  # type: ignore[list-item]
+        Study("s", CoinSpec(), {"mine": (Plain,)}, 10, (), (0,))  # type: ignore[dict-item]
+
+
+class Counted(Plain):
+    """Counts how often it was built."""
+
+    built: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        super().__init__()
+        Counted.built += 1
+
+
+def test_a_class_is_built_once_a_run_and_not_before(tmp_path: Path) -> None:
+    runs = [RunSpec(CoinSpec(), tellback.agent(Counted)(), 10, seed) for seed in (0, 1)]
+    assert run_missing(runs, Store(tmp_path), on="inline") == []
+    assert Counted.built == 2
 
 
 class Wanting(Plain):

@@ -11,7 +11,7 @@ import copyreg
 import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -91,9 +91,17 @@ def adopted_by_methods(defined: type) -> type[Spec]:
     raise SettingError(f"{defined.__qualname__} has no role in the protocol: {needs}.")
 
 
-@cache
 def adopted(base: type[Any], defined: type) -> type[Any]:
     """The spec class of that role for a plain class; always the same one."""
+    if (base, defined) not in _made:
+        _made[base, defined] = _adopted(base, defined)
+    return _made[base, defined]
+
+
+_made: dict[tuple[type, type], type[Any]] = {}
+
+
+def _adopted(base: type[Any], defined: type) -> type[Any]:
     own = _BASES.get(base)
     if own is None:
         raise SettingError(
@@ -153,7 +161,7 @@ class _Own(Spec):
         """The plain class."""
         return getattr(cls, LIVE)
 
-    def _made(self, **given: Any) -> Any:
+    def _build(self, **given: Any) -> Any:
         """The live object: the settings, and of what the world gives, what it has a name for."""
         wanted = inspect.signature(self.live()).parameters
         settings = {name: getattr(self, name) for name in self.settings()}
@@ -167,7 +175,7 @@ class _OwnAgent(_Own, AgentSpec):
     given: ClassVar = ("facts", "rng")
 
     def build(self, facts: Facts, rng: np.random.Generator) -> Agent:
-        return cast(Agent, self._made(facts=facts, rng=rng))
+        return cast(Agent, self._build(facts=facts, rng=rng))
 
 
 @dataclass(frozen=True)
@@ -177,7 +185,7 @@ class _OwnModel(_Own, ModelSpec):
     given: ClassVar = ("facts", "rng")
 
     def build(self, facts: Facts, rng: np.random.Generator) -> Model:
-        return cast(Model, self._made(facts=facts, rng=rng))
+        return cast(Model, self._build(facts=facts, rng=rng))
 
 
 @dataclass(frozen=True)
@@ -187,13 +195,13 @@ class _OwnWorld(_Own, WorldSpec):
     given: ClassVar = ("rng",)
 
     @cached_property
-    def facts(self) -> Facts:  # type: ignore[override]
-        made = self._made(rng=np.random.default_rng(0))
+    def facts(self) -> Facts:
+        made = self._build(rng=np.random.default_rng(0))
         demand(made, World, Teacher)
         return cast(Facts, made.facts)
 
     def build(self, rng: np.random.Generator) -> Simulation:
-        made = self._made(rng=rng)
+        made = self._build(rng=rng)
         demand(made, World, Teacher)
         return Simulation(made, made, None if _lacking(type(made), ("reward", "best")) else made)
 

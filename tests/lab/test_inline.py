@@ -68,7 +68,7 @@ def test_results_are_those_of_other_processes_bit_for_bit(tmp_path: Path) -> Non
 
 def test_a_class_that_was_typed_is_played_here_and_a_sentence_says_so(tmp_path: Path) -> None:
     typed = typed_class()()
-    study = Study("s", WORLD, {"typed": [typed], "greedy": [Greedy()]}, 50, (), (0, 1))
+    study = Study("s", WORLD, {"typed": (typed,), "greedy": (Greedy(),)}, 50, (), (0, 1))
     listener = Noted()
     (results,) = run_studies([study], Store(tmp_path), watch=listener)
     assert len(results.runs()) == 4
@@ -120,7 +120,7 @@ def test_a_progress_listener_counts_rounds_up_to_all_of_them() -> None:
 
 
 def test_studies_and_results_show_themselves_in_short_and_as_a_table(tmp_path: Path) -> None:
-    study = Study("s", WORLD, {"LORIL": [LORIL()], "greedy": [Greedy()]}, 300, (), (0, 1))
+    study = Study("s", WORLD, {"LORIL": (LORIL(),), "greedy": (Greedy(),)}, 300, (), (0, 1))
     assert repr(study) == "<Study 's': LORIL, greedy in synthetic, 300 rounds, 2 reported seeds>"
     assert "<td>greedy</td>" in study._repr_html_()
     (results,) = run_studies([study], Store(tmp_path), on="inline")
