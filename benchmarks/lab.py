@@ -71,7 +71,7 @@ def lab_seconds(repeat: int) -> float:
     """Seconds a run that is kept in a store, without those of the first."""
     with new_store() as store:
         times = []
-        for outcome in Processes(1).outcomes(runs_of(repeat, RUNS + 1), lambda rounds: None):
+        for outcome in Processes(1).run_all(runs_of(repeat, RUNS + 1), lambda rounds: None):
             assert isinstance(outcome, Finished)
             store.write(outcome)
             times.append(time.perf_counter())
@@ -132,7 +132,7 @@ def many_runs() -> bool:
 
     with new_store() as store:
         began = time.perf_counter()
-        (found,) = run_studies([study], store, on=Processes(os.cpu_count()), watch=Weighing())
+        (found,) = run_studies([study], store, on=Processes(os.cpu_count()), listener=Weighing())
         took = time.perf_counter() - began
         del found
         status_seconds = seconds_of(lambda: status_of(study, store))

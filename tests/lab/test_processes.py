@@ -110,7 +110,7 @@ def test_a_run_whose_worker_always_dies_fails_and_the_others_are_done(tmp_path: 
 def test_rounds_are_all_told_of_where_no_worker_died(tmp_path: Path) -> None:
     watcher = Counting()
     runs = [RunSpec(WORLD, Uniform(), rounds, 0) for rounds in (1, 7, 1000, 2500)]
-    run_missing(runs, Store(tmp_path), on=Processes(2), watch=watcher)
+    run_missing(runs, Store(tmp_path), on=Processes(2), listener=watcher)
     assert sum(watcher.rounds) == 1 + 7 + 1000 + 2500
 
 

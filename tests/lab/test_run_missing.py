@@ -132,7 +132,7 @@ def test_what_is_done_is_not_computed_again(study: Study, store: Store) -> None:
     run_missing(list(study.runs())[:5], store, on=Processes(1))
     stamps = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.parquet")}
     reported: list[int] = []
-    run_missing(study.runs(), store, on=Processes(1), watch=Counting(reported))
+    run_missing(study.runs(), store, on=Processes(1), listener=Counting(reported))
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
     assert sum(reported) == study.rounds * len(list(study.runs()))
 
@@ -265,7 +265,7 @@ def test_settings_that_are_chosen_in_the_truth_that_is_reported_are_said(
     grid = (OneHotLORIL(k=0.1), OneHotLORIL(k=1.0))
     study = Study("one truth", world, {"LORIL": grid}, 5, (10,), (0, 1))
     watcher = Counting()
-    (results,) = run_studies([study], Store(tmp_path), on=Inline(), watch=watcher)
+    (results,) = run_studies([study], Store(tmp_path), on=Inline(), listener=watcher)
     (note,) = watcher.notes
     assert re.match("Warning: .*settings are chosen in the truth that is reported.*seed.*3", note)
     assert note.removeprefix("Warning: ") in unescape(page("one", [Drawn(results, {})]))

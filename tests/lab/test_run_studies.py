@@ -262,9 +262,9 @@ def test_nothing_is_computed_again(both: object, stores: dict[bool, Store]) -> N
     study, store = a_study(everywhere=False), stores[False]
     stamps = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.parquet")}
     reported: list[int] = []
-    run_missing(study.runs(), store, on=Processes(1), watch=Counting(reported))
+    run_missing(study.runs(), store, on=Processes(1), listener=Counting(reported))
     chosen = Results(study, store).chosen_runs()
-    run_missing(chosen, store, on=Processes(1), watch=Counting(reported))
+    run_missing(chosen, store, on=Processes(1), listener=Counting(reported))
     assert {p: p.stat().st_mtime_ns for p in store.folder.rglob("*.parquet")} == stamps
     assert sum(reported) == len(study) * study.rounds
 
@@ -328,7 +328,7 @@ def test_a_setting_that_did_not_play_a_seed_is_named(both: dict[bool, Results]) 
 def test_conducting_a_study_runs_both_phases(both: dict[bool, Results], tmp_path: Path) -> None:
     done: list[int] = []
     study = both[False].study
-    (results,) = run_studies([study], Store(tmp_path), on=Processes(1), watch=Counting(done))
+    (results,) = run_studies([study], Store(tmp_path), on=Processes(1), listener=Counting(done))
     assert sum(done) == len(study) * study.rounds
     for name in AGENTS:
         chosen = results.tuned(name)

@@ -328,13 +328,13 @@ def test_the_results_of_two_machines_merge_by_copying_files(tmp_path: Path) -> N
 
 def demand_found_out(store: Store, run: RunSpec, original: bytes) -> None:
     """The file is no result; it is named, computed again, and then as it was."""
-    shelf = store.shelf([run])
-    assert (shelf.curves, shelf.damaged) == ({}, [run])
+    stored = store.read([run])
+    assert (stored.curves, stored.damaged) == ({}, [run])
     assert not store.has(run)
     with pytest.raises(TellbackError, match=rf"{run.identity}\.parquet is damaged"):
         store.curve(run)
     watcher, engine = Counting(), Inline()
-    assert run_missing([run], store, on=engine, watch=watcher) == []
+    assert run_missing([run], store, on=engine, listener=watcher) == []
     assert engine.computed == [run]
     (note,) = watcher.notes
     assert str(store.path(run)) in note
@@ -348,7 +348,7 @@ def test_a_file_cut_off_anywhere_is_found_out(store: Store) -> None:
     original = path.read_bytes()
     for length in range(len(original)):
         path.write_bytes(original[:length])
-        assert store.shelf([RUN]).damaged == [RUN], length
+        assert store.read([RUN]).damaged == [RUN], length
     path.write_bytes(original[:-1])
     demand_found_out(store, RUN, original)
 
@@ -406,7 +406,7 @@ def test_a_link_to_nowhere_is_found_out(store: Store) -> None:
 def test_a_folder_in_the_place_of_a_file_is_no_result_and_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.path(RUN).mkdir(parents=True)
-    assert store.shelf([RUN]).damaged == [RUN]
+    assert store.read([RUN]).damaged == [RUN]
     with pytest.raises(OSError, match=RUN.identity):
         run_missing([RUN], store, on=Inline())
 
@@ -431,9 +431,9 @@ def test_a_file_that_may_not_be_read_is_found_out() -> None:
         run_missing([RUN, OTHERS[0]], store, on=Inline())
         store.path(RUN).chmod(0)
         with not_root():
-            shelf = store.shelf([RUN, OTHERS[0]])
-        assert list(shelf.curves) == [OTHERS[0]]
-        assert shelf.damaged == [RUN]
+            stored = store.read([RUN, OTHERS[0]])
+        assert list(stored.curves) == [OTHERS[0]]
+        assert stored.damaged == [RUN]
 
 
 def test_damaged_files_among_sound_ones_are_all_found_and_only_they(tmp_path: Path) -> None:
@@ -447,14 +447,14 @@ def test_damaged_files_among_sound_ones_are_all_found_and_only_they(tmp_path: Pa
     for run in hurt:
         path = store.path(run)
         path.write_bytes(before[path.name][: int(rng.integers(len(before[path.name])))])
-    shelf = store.shelf(runs)
-    assert set(shelf.damaged) == set(hurt)
-    assert len(shelf.damaged) == len(hurt)
-    assert set(shelf.curves) == set(runs) - set(hurt)
-    for run, curve in shelf.curves.items():
+    stored = store.read(runs)
+    assert set(stored.damaged) == set(hurt)
+    assert len(stored.damaged) == len(hurt)
+    assert set(stored.curves) == set(runs) - set(hurt)
+    for run, curve in stored.curves.items():
         np.testing.assert_array_equal(curve, truth(run))
     engine, watcher = Inline(), Counting()
-    run_missing(runs, store, on=engine, watch=watcher)
+    run_missing(runs, store, on=engine, listener=watcher)
     assert set(engine.computed) == set(hurt)
     assert sorted(watcher.notes) == sorted(
         f"{store.path(run)} is damaged and will be computed again." for run in hurt
@@ -469,8 +469,8 @@ def test_two_files_whose_lengths_make_up_for_each_other_give_no_wrong_curve(tmp_
     tables = [polars.read_parquet(store.path(run)) for run in runs]
     tables[0][:5].write_parquet(store.path(runs[0]))
     polars.concat([tables[0][5:], tables[1]]).write_parquet(store.path(runs[1]))
-    assert [store.shelf([run]).damaged for run in runs] == [[run] for run in runs]
-    for run, curve in store.shelf(runs).curves.items():
+    assert [store.read([run]).damaged for run in runs] == [[run] for run in runs]
+    for run, curve in store.read(runs).curves.items():
         np.testing.assert_array_equal(curve, truth(run))
 
 
@@ -493,7 +493,7 @@ def test_runs_by_another_source_of_what_they_depend_on_are_computed_again(tmp_pa
     run_missing(runs, store, on=Inline())
     compute_by_another(store, runs[:2])
     engine, watcher = Inline(), Counting()
-    run_missing(runs, store, on=engine, watch=watcher)
+    run_missing(runs, store, on=engine, listener=watcher)
     assert engine.computed == runs[:2]
     (note,) = watcher.notes
     assert note.startswith(f"2 of {len(runs)} runs")
@@ -507,7 +507,7 @@ def test_they_are_kept_with_a_warning_if_asked_for(tmp_path: Path) -> None:
     run_studies([a_study()], store, on=Inline())
     compute_by_another(store, list(a_study().runs())[:2], "models")
     watcher = Counting()
-    (results,) = run_studies([a_study()], store, on=Idle(), watch=watcher, reuse=True)
+    (results,) = run_studies([a_study()], store, on=Idle(), listener=watcher, reuse=True)
     assert watcher.notes[0].startswith("Warning: 2 of 20 runs")
     assert "(models)" in watcher.notes[0]
     (warning,) = results.warnings()
@@ -537,7 +537,7 @@ def test_runs_of_one_source_are_not_mixed(tmp_path: Path) -> None:
 
 def test_a_run_that_now_fails_has_no_result_of_another_source(store: Store) -> None:
     class Failing:
-        def outcomes(
+        def run_all(
             self, runs: Sequence[RunSpec], played: Callable[[int], object]
         ) -> Iterator[Outcome]:
             yield from (Failure(run, "Traceback: no\n") for run in runs)
@@ -575,7 +575,7 @@ def test_a_failure_is_kept_until_the_run_succeeds(tmp_path: Path) -> None:
     store.write_failure(Failure(RUN, "Traceback: éclair\n"))
     assert store.failure(RUN) == "Traceback: éclair\n"
     assert not store.has(RUN)
-    assert store.shelf([RUN]).damaged == []
+    assert store.read([RUN]).damaged == []
     run_missing([RUN], store, on=Inline())
     assert store.failure(RUN) is None
     assert not list(store.folder.rglob("*.failed"))
@@ -594,8 +594,8 @@ def test_any_changed_byte_is_found_out(where: float, flip: int) -> None:
         hurt = bytearray(original)
         hurt[int(where * len(hurt))] ^= flip
         store.path(SHORT).write_bytes(hurt)
-        shelf = store.shelf([SHORT])
-        assert shelf.damaged == [SHORT]
+        stored = store.read([SHORT])
+        assert stored.damaged == [SHORT]
         run_missing([SHORT], store, on=Inline())
         assert store.path(SHORT).read_bytes() == original
 

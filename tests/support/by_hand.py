@@ -16,7 +16,7 @@ from tellback.roles import AgentSpec
 class Here:
     """An engine without processes."""
 
-    def outcomes(
+    def run_all(
         self, runs: Sequence[RunSpec], played: Callable[[int], object]
     ) -> Iterator[Outcome]:
         for run in runs:

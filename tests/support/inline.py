@@ -14,7 +14,7 @@ class Inline:
     def __init__(self) -> None:
         self.computed: list[RunSpec] = []
 
-    def outcomes(
+    def run_all(
         self, runs: Sequence[RunSpec], played: Callable[[int], object]
     ) -> Iterator[Outcome]:
         for run in runs:
@@ -25,7 +25,7 @@ class Inline:
 class Idle:
     """Must not be asked for anything."""
 
-    def outcomes(
+    def run_all(
         self, runs: Sequence[RunSpec], played: Callable[[int], object]
     ) -> Iterator[Outcome]:
         raise AssertionError(f"{len(runs)} runs were to be computed, which were there already")

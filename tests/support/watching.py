@@ -12,7 +12,7 @@ class Counting(Listener):
         self.rounds = [] if rounds is None else rounds
         self.notes: list[str] = []
 
-    def build(self, runs: int, rounds: int) -> None:
+    def begin(self, runs: int, rounds: int) -> None:
         self.rounds.clear()
 
     def played(self, rounds: int) -> None:

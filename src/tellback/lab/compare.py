@@ -15,7 +15,7 @@ from tellback.theory.shares import share_of as share_of
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeanInterval:
     """A mean with its interval, from n runs."""
 
     mean: float
@@ -63,7 +63,7 @@ class Difference:
         return f"{self.less:+.1%} [{self.low:+.1%}, {self.high:+.1%}], n = {self.n}"
 
 
-def mean_regret(regret: Array, level: float = LEVEL, at_most: float = np.inf) -> Estimate:
+def mean_regret(regret: Array, level: float = LEVEL, at_most: float = np.inf) -> MeanInterval:
     """The mean of final regrets, with Student's interval, as far as regrets are possible.
 
     Parameters
@@ -77,15 +77,15 @@ def mean_regret(regret: Array, level: float = LEVEL, at_most: float = np.inf) ->
     """
     found = mean_of(_possible(regret), level)
     low, high = max(found.low, min(found.mean, 0.0)), min(found.high, max(found.mean, at_most))
-    return Estimate(found.mean, low, high, found.n)
+    return MeanInterval(found.mean, low, high, found.n)
 
 
-def mean_of(values: Array, level: float = LEVEL) -> Estimate:
+def mean_of(values: Array, level: float = LEVEL) -> MeanInterval:
     """The mean of any values, with Student's interval."""
     values = _several(values)
     half = _quantile(len(values), level) * values.std(ddof=1) / np.sqrt(len(values))
     mean = values.mean()
-    return Estimate(float(mean), float(mean - half), float(mean + half), len(values))
+    return MeanInterval(float(mean), float(mean - half), float(mean + half), len(values))
 
 
 def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:

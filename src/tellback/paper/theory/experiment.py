@@ -11,7 +11,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.lab.charts.colours import colours
 from tellback.lab.charts.picture import Picture
-from tellback.lab.compare import FEWEST_PAIRS, Estimate, Share, mean_regret
+from tellback.lab.compare import FEWEST_PAIRS, MeanInterval, Share, mean_regret
 from tellback.lab.growth import power
 from tellback.lab.results import Results
 from tellback.lab.study import Study
@@ -92,7 +92,7 @@ class Sweep:
         """Final regrets, a row a seed and a column a size."""
         return np.array([one.final(one.tuned(name)) for one in self.found]).T
 
-    def power(self, name: str) -> Estimate | None:
+    def power(self, name: str) -> MeanInterval | None:
         """The power of the size with which an agent's regret grows, and its interval."""
         return power(np.array(self.sizes), self.finals(name))
 
@@ -116,7 +116,7 @@ def promised_in(share: Share, promised: float) -> str:
     return "does not hold" if share.high < promised else "undecided"
 
 
-def not_above(limit: float, power: Estimate | None) -> str:
+def not_above(limit: float, power: MeanInterval | None) -> str:
     """The verdict on a power that is claimed to be at most a limit.
 
     No more than "not contradicted": some agents were played in some worlds.

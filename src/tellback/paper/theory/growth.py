@@ -8,7 +8,7 @@ from typing import Any
 from tellback.agents import LORIL, Greedy, Uniform
 from tellback.lab.charts.growth import draw_growth
 from tellback.lab.charts.picture import Picture
-from tellback.lab.compare import Estimate
+from tellback.lab.compare import MeanInterval
 from tellback.lab.growth import growth
 from tellback.lab.results import Results
 from tellback.lab.study import Study
@@ -97,7 +97,7 @@ def _claim(results: Results) -> Claim:
     )
 
 
-def _said(power: Estimate | None) -> str:
+def _said(power: MeanInterval | None) -> str:
     return f"T^{power.mean:.2f} [{power.low:.2f}, {power.high:.2f}]" if power else "no power"
 
 
