@@ -24,7 +24,7 @@ from tellback.agents.deviations import SMOOTHING
 from tellback.lab import Store, Study, run_studies
 from tellback.lab.engines import Engine, engine_named
 from tellback.lab.results import Results
-from tellback.league.plan import Ground, grounds
+from tellback.league.plan import LeagueWorld, league_worlds
 from tellback.models import Keywords, Mixture
 from tellback.roles import AgentSpec
 
@@ -60,14 +60,14 @@ class Search:
         played = _few(self.settings, self.default) if trial else self.settings
         return [
             Study(
-                name=f"{self.name}: {ground.name}",
-                world=ground.world,
+                name=f"{self.name}: {place.name}",
+                world=place.world,
                 agents={name: (agent,) for name, agent in played.items()},
-                rounds=40 if trial else ground.rounds,
+                rounds=40 if trial else place.rounds,
                 tuning=(),
                 reported=tuple(range(1000, 1000 + (2 if trial else self.seeds))),
             )
-            for ground in _grounds(self.where)
+            for place in _named_worlds(self.where)
         ]
 
     def told(self, found: list[Results]) -> list[str]:
@@ -155,8 +155,8 @@ def _few(settings: dict[str, AgentSpec], default: str) -> dict[str, AgentSpec]:
     return {name: settings[name] for name in dict.fromkeys([next(iter(settings)), default])}
 
 
-def _grounds(names: tuple[str, ...]) -> list[Ground]:
-    every = {ground.name: ground for ground in grounds()}
+def _named_worlds(names: tuple[str, ...]) -> list[LeagueWorld]:
+    every = {place.name: place for place in league_worlds()}
     return [every[name] for name in names]
 
 

@@ -1,4 +1,4 @@
-"""The lab: studies as data, run in parallel, kept in files, compared honestly."""
+"""The lab: studies as data, run in parallel, stored in files, compared with intervals."""
 
 from tellback.extras import demand_extra
 
