@@ -23,7 +23,7 @@ from tellback.models import Keywords, Mixture, Network, Ridge
 from tellback.paper.grids import KS, LAMBDAS
 from tellback.streams import Streams
 from tellback.worlds import Images, OneHotFeatures, Paraphrases, RawFeatures, Synthetic
-from tests.support.inline import Inline
+from tests.support.studies import Inline
 
 SMALL = Synthetic(instructions=6, responses=8, rank=3)
 

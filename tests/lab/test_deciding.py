@@ -20,8 +20,7 @@ from tellback.lab.run_one import Outcome
 from tellback.lab.sequential import MIN_PAIRS, evidence
 from tellback.lab.status import finished, status_of
 from tellback.worlds import Synthetic
-from tests.support.inline import Idle, Inline
-from tests.support.watching import Counting
+from tests.support.studies import Counting, Idle, Inline
 
 WORLD = Synthetic(instructions=20, responses=5, rank=3)
 ALIKE: dict[str, tuple[AgentSpec, ...]] = {

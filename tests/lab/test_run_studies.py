@@ -28,10 +28,10 @@ from tellback.lab import (
 from tellback.lab.curve import curve_rounds
 from tellback.models import Sentence
 from tellback.paper import images, synthetic
-from tellback.paper.claims import Claimed, claim
+from tellback.paper.claims import ClaimedMargin, claim
 from tellback.roles import Simulation
 from tellback.worlds import Synthetic
-from tests.support.watching import Counting
+from tests.support.studies import Counting
 
 WORLD = Synthetic(instructions=12, responses=4, rank=3)
 AGENTS: dict[str, tuple[AgentSpec, ...]] = {
@@ -202,7 +202,7 @@ def test_the_comparison_is_the_same_either_way(both: dict[bool, Results]) -> Non
         np.testing.assert_array_equal(other.curves(agent), one.curves(agent))
         np.testing.assert_array_equal(other.final(agent, TUNING), one.final(agent, TUNING))
     np.testing.assert_array_equal(other.t, one.t)
-    claims = [claim(results, Claimed("A task", 0.05, seeds=2)) for results in (one, other)]
+    claims = [claim(results, ClaimedMargin("A task", 0.05, seeds=2)) for results in (one, other)]
     assert claims[0].measured == claims[1].measured
     assert claims[0].verdict == claims[1].verdict
 

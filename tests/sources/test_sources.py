@@ -26,7 +26,7 @@ from tellback.lab.run_one import Outcome, run_one
 from tellback.sources import tree
 from tellback.specs import Spec
 from tellback.worlds import Synthetic
-from tests.support.inline import Inline
+from tests.support.studies import Inline
 
 WORLD = Synthetic(instructions=20, responses=5, rank=3)
 
@@ -182,7 +182,7 @@ def test_an_edit_between_a_run_and_its_keeping_voids_its_result(mine: Mine, tmp_
             yield outcome
 
     store = Store(tmp_path / "runs")
-    with pytest.raises(TellbackError, match="is not kept"):
+    with pytest.raises(TellbackError, match="is not stored"):
         run_missing([mine.run()], store, on=Edited())
     assert not list(store.folder.rglob("*.parquet"))
 
