@@ -88,7 +88,7 @@ def provenance_table(results: Results) -> Markup:
     for what, counted in found.made_with.items():
         if counted:
             rows.append([what, ", ".join(_counted(counted, value) for value in sorted(counted))])
-    return table(["", "what was run"], rows)
+    return table(["", "configuration"], rows)
 
 
 def _tuning(study: Study) -> str:

@@ -10,7 +10,7 @@ from tellback.paper.theory import certificates, coverage, feedback, horizon, low
 from tellback.paper.theory.experiment import Experiment, Findings
 from tellback.roles import Preparing
 
-TITLE = "The theory, run: what the theorems promise beside what was measured"
+TITLE = "The theorems beside measurements"
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     lower.FAMILY_EXPERIMENT,
