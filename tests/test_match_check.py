@@ -11,7 +11,7 @@ from tellback import Choice, Simulation, Task, play
 from tellback.agents import LORIL, Greedy, Uniform
 from tellback.encoders import Thumbnail
 from tellback.match_check import FALSE_ALARMS, match_check
-from tellback.matching import Errors
+from tellback.matching import ErrorRates
 from tellback.models import Ridge
 from tellback.streams import Stream
 from tellback.theory.matches import match_evidence
@@ -124,7 +124,7 @@ class Wrong:
     """A match that is wrong at times."""
 
     says = "wrong at times"
-    errors = Errors(share_of_counts(10, 100), share_of_counts(10, 100))
+    errors = ErrorRates(share_of_counts(10, 100), share_of_counts(10, 100))
 
     def __call__(self, asked: Any, told: Any) -> bool:
         return bool(asked == told)

@@ -744,7 +744,7 @@ class Boastful(EncoderSpec):
 
 
 def test_a_spec_that_gives_other_features_than_it_says_is_named() -> None:
-    with pytest.raises(SettingError, match=r"boastful .* 4 numbers a picture, where it says 5"):
+    with pytest.raises(SettingError, match=r"boastful .* 4 numbers a picture; its dim is 5"):
         play(Images(encoder=Boastful()), Uniform(), rounds=2)
 
 

@@ -221,7 +221,7 @@ def test_joined_takes_only_encoders_of_sentences() -> None:
 
 
 def test_what_is_no_sentence_is_refused() -> None:
-    with pytest.raises(SettingError, match="no sentence"):
+    with pytest.raises(SettingError, match="needs a sentence"):
         NGrams().build()(3)  # type: ignore[arg-type]
 
 

@@ -214,14 +214,14 @@ def test_the_match_states_the_error_rates_that_runs_show() -> None:
     """Rates of a run fall where the stated intervals and the run's own noise let them."""
     errors = WORLD.match.errors
     assert errors is not None
-    assert errors.yes_wrongly.n == errors.no_wrongly.n == 1000
-    assert errors.yes_wrongly.high < 0.06
-    assert errors.no_wrongly.high < 0.12
+    assert errors.false_positives.n == errors.false_negatives.n == 1000
+    assert errors.false_positives.high < 0.06
+    assert errors.false_negatives.high < 0.12
     run = play(WORLD, Uniform(), rounds=3000, seed=2)
     assert run.match == WORLD.match
     for stated, rounds_, wrong in (
-        (errors.yes_wrongly, run.rewards == 0, run.matches == 1),
-        (errors.no_wrongly, run.rewards == 1, run.matches == 0),
+        (errors.false_positives, run.rewards == 0, run.matches == 1),
+        (errors.false_negatives, run.rewards == 1, run.matches == 0),
     ):
         share, n = wrong[rounds_].mean(), int(rounds_.sum())
         noise = 3 * np.sqrt(stated.high * (1 - stated.high) / n)
@@ -231,7 +231,7 @@ def test_the_match_states_the_error_rates_that_runs_show() -> None:
 
 
 def test_no_asking_wording_teaches_the_match() -> None:
-    told = {sentence for pair in WORLD.match.taught_by for sentence in pair}
+    told = {sentence for pair in WORLD.match.trained_on for sentence in pair}
     simulation = WORLD.build(np.random.default_rng(0))
     rng = np.random.default_rng(9)
     asked = {str(simulation.world.task(1, [], rng).instruction) for _ in range(2000)}

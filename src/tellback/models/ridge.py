@@ -18,7 +18,7 @@ import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
-from tellback.encoders.text import TextEncoderSpec
+from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
 from tellback.errors import SettingError, real
 from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid, demand_short
 from tellback.models.labels import EmbeddedLabels, Labels, SentenceLabels, TableLabels
@@ -50,10 +50,8 @@ class Ridge(ModelSpec):
 
     def __post_init__(self) -> None:
         self._set_validated(lam=real("lam", self.lam, at_least=LOWEST_RIDGE))
-        if self.labels is not None and not isinstance(self.labels, TextEncoderSpec):
-            raise SettingError(
-                f"labels must be the spec of an encoder of sentences, not {self.labels!r}."
-            )
+        if self.labels is not None:
+            demand_text_encoder("labels", self.labels)
 
     def build(self, facts: Facts, rng: np.random.Generator) -> RidgeModel:
         """An estimate of 0 everywhere."""

@@ -19,11 +19,10 @@ from typing import ClassVar, TypeVar
 import numpy as np
 
 from tellback.encoders.ngrams import NGrams
-from tellback.encoders.text import TextEncoderSpec
-from tellback.errors import SettingError
-from tellback.matching import Pair, Similar
+from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
 from tellback.responses import Listed
 from tellback.roles import Exchange, Simulation, Task
+from tellback.similarity import Pair, Similar
 from tellback.worlds.images import Images, Scene, SceneFeatures, features_of_scenes, shape_of
 from tellback.worlds.pictures import Gallery
 from tellback.worlds.sentences import Object
@@ -59,10 +58,7 @@ class Paraphrases(Images):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.alike_by, TextEncoderSpec):
-            raise SettingError(
-                f"alike_by must be the spec of an encoder of sentences, not {self.alike_by!r}."
-            )
+        demand_text_encoder("alike_by", self.alike_by)
 
     @property
     def match(self) -> Similar:
