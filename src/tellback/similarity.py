@@ -17,7 +17,7 @@ from tellback.errors import SettingError, real, whole
 from tellback.matching import ErrorRates, MatchSpec
 from tellback.theory.shares import LEVEL, error_rate, share_of_counts
 
-Pair = tuple[str, str]
+SentencePair = tuple[str, str]
 """An instruction and a description."""
 
 FEWEST_PAIRS = 8  # of either sort: two to train on, two for the threshold, four to measure with
@@ -50,7 +50,7 @@ class Similar(MatchSpec):
 
     encoder: TextEncoderSpec = field(default_factory=NGrams)
     threshold: float = 0.5
-    trained_on: tuple[Pair, ...] = ()
+    trained_on: tuple[SentencePair, ...] = ()
     false_positives: tuple[int, int] | None = None
     false_negatives: tuple[int, int] | None = None
     level: float = LEVEL
@@ -71,8 +71,8 @@ class Similar(MatchSpec):
     def calibrated(
         cls,
         encoder: TextEncoderSpec,
-        alike: Sequence[Pair],
-        unlike: Sequence[Pair],
+        alike: Sequence[SentencePair],
+        unlike: Sequence[SentencePair],
         level: float = LEVEL,
     ) -> Similar:
         """The match that separates alike from unlike pairs best, with its error rates.
@@ -108,7 +108,7 @@ class Similar(MatchSpec):
         match = trained.with_settings({"threshold": threshold})
         return match.measured_on(alike_left, unlike_left)
 
-    def measured_on(self, alike: Sequence[Pair], unlike: Sequence[Pair]) -> Similar:
+    def measured_on(self, alike: Sequence[SentencePair], unlike: Sequence[SentencePair]) -> Similar:
         """The same match, its error rates measured on these pairs."""
         fp = [self(*pair) for pair in _pairs("unlike", unlike)]
         fn = [not self(*pair) for pair in _pairs("alike", alike)]
@@ -138,7 +138,7 @@ class Similar(MatchSpec):
         space = _space(self.encoder, self.trained_on)
         return float(space(asked) @ space(told))
 
-    def similarities(self, pairs: Sequence[Pair]) -> Array:
+    def similarities(self, pairs: Sequence[SentencePair]) -> Array:
         """The cosine of each pair."""
         return np.array([self.similarity(*pair) for pair in pairs])
 
@@ -157,7 +157,7 @@ class _Space:
     are in no pair lie on no axis.
     """
 
-    def __init__(self, encoder: TextEncoderSpec, trained_on: tuple[Pair, ...]) -> None:
+    def __init__(self, encoder: TextEncoderSpec, trained_on: tuple[SentencePair, ...]) -> None:
         self._encode = encoder.build()
         self._mean: Array = np.zeros(encoder.dim)
         self._axes: Array | None = None
@@ -190,11 +190,11 @@ def _correlated_axes(one: Array, other: Array) -> Array:
 
 
 @lru_cache(16)
-def _space(encoder: TextEncoderSpec, trained_on: tuple[Pair, ...]) -> _Space:
+def _space(encoder: TextEncoderSpec, trained_on: tuple[SentencePair, ...]) -> _Space:
     return _Space(encoder, trained_on)
 
 
-def parts_of(pairs: tuple[Pair, ...]) -> tuple[tuple[Pair, ...], ...]:
+def parts_of(pairs: tuple[SentencePair, ...]) -> tuple[tuple[SentencePair, ...], ...]:
     """A quarter, another quarter, and the remaining half: random, but the same each time.
 
     Taking every fourth pair would be biased where pairs were listed in a regular order.
@@ -214,7 +214,7 @@ def _best_threshold(alike: Array, unlike: Array) -> float:
     return float(np.clip(cuts[np.argmin(false_negatives + false_positives)], -1, 1))
 
 
-def _pairs(name: str, given: Any) -> tuple[Pair, ...]:
+def _pairs(name: str, given: Any) -> tuple[SentencePair, ...]:
     pairs = tuple(tuple(pair) if isinstance(pair, list | tuple) else (pair,) for pair in given)
     for pair in pairs:
         if len(pair) != 2 or not all(isinstance(sentence, str) for sentence in pair):

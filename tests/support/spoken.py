@@ -9,7 +9,7 @@ import numpy as np
 
 from tellback import Facts, Listed, Task
 from tellback.encoders import NGrams
-from tellback.similarity import Pair, Similar
+from tellback.similarity import SentencePair, Similar
 
 COLOURS = ("red", "blue", "green", "yellow")
 TOLD = (
@@ -28,7 +28,7 @@ ASKED = (
 )
 
 
-def pairs(asked: tuple[str, ...], told: tuple[str, ...], alike: bool) -> list[Pair]:
+def pairs(asked: tuple[str, ...], told: tuple[str, ...], alike: bool) -> list[SentencePair]:
     """All pairs of wordings and colours, listed by rule."""
     return [
         (a.format(one), t.format(other))

@@ -22,7 +22,7 @@ from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
 from tellback.responses import Listed
 from tellback.roles import Exchange, Simulation, Task
-from tellback.similarity import Pair, Similar
+from tellback.similarity import SentencePair, Similar
 from tellback.worlds.images import Images, Scene, SceneFeatures, features_of_scenes, shape_of
 from tellback.worlds.pictures import Gallery
 from tellback.worlds.sentences import Object
@@ -147,7 +147,7 @@ def _meanings(objects: tuple[Object, ...]) -> dict[str, Meaning]:
 def _match(alike_by: TextEncoderSpec, objects: tuple[Object, ...], responses: int) -> Similar:
     rng = np.random.default_rng(0)  # the same match for all runs
 
-    def pairs(wordings: Sequence[str], count: int, alike: bool) -> list[Pair]:
+    def pairs(wordings: Sequence[str], count: int, alike: bool) -> list[SentencePair]:
         return [_pair(wordings, objects, responses, rng, alike) for _ in range(count)]
 
     match = Similar.calibrated(
@@ -166,7 +166,7 @@ def _pair(
     responses: int,
     rng: np.random.Generator,
     alike: bool,
-) -> Pair:
+) -> SentencePair:
     """What may be asked in a task, and told of a picture that is, or is not, what was asked."""
     while True:
         shown = _drawn(objects, responses, rng)
