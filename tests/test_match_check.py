@@ -18,7 +18,7 @@ from tellback.theory.matches import match_evidence
 from tellback.theory.shares import share_of_counts
 from tellback.worlds import (
     Adversarial,
-    Demonstrated,
+    Demonstrations,
     Hard,
     Images,
     OneHotFeatures,
@@ -34,7 +34,7 @@ WORLDS = [
     SMALL,
     Synthetic(instructions=20, contexts="fresh", asks="marginal"),
     Adversarial(SMALL),
-    Demonstrated(SMALL),
+    Demonstrations(SMALL),
     OneHotFeatures(SMALL),
     RawFeatures(),
     Hard(),

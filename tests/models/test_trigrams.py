@@ -39,31 +39,30 @@ corpora = st.lists(st.lists(st.integers(2, 6), max_size=6), max_size=8)
 
 @settings(max_examples=80, deadline=None)
 @given(corpora, st.lists(st.integers(2, 9), max_size=6))
-def test_phrases_are_counted_as_witten_and_bell_do(
+def test_trigrams_are_counted_as_witten_and_bell_do(
     corpus: list[list[int]], sentence: list[int]
 ) -> None:
-    phrases = Trigrams()
+    trigrams = Trigrams()
     for said in corpus:
-        phrases.add(said)
+        trigrams.add(said)
     product = 1.0
     for i, row in enumerate([*sentence, END]):
-        following = phrases.following(sentence[:i], 10)
+        following = trigrams.following(sentence[:i], 10)
         np.testing.assert_allclose(following, witten_bell(corpus, sentence[:i], 10), rtol=1e-12)
         assert following.sum() == pytest.approx(1, rel=1e-12)
         product *= following[row]
-    assert phrases.probability(sentence, 10) == pytest.approx(product, rel=1e-12)
-    assert phrases.log_probability(sentence, 10) == pytest.approx(math.log(product), rel=1e-12)
+    assert trigrams.log_probability(sentence, 10) == pytest.approx(math.log(product), rel=1e-12)
 
 
 def test_all_sentences_together_are_certain() -> None:
-    phrases = Trigrams()
+    trigrams = Trigrams()
     for said in ([2, 3], [2], [3, 3, 2], []):
-        phrases.add(said)
+        trigrams.add(said)
     mass, alive = 0.0, list[tuple[tuple[int, ...], float]]([((), 1.0)])
     for _ in range(12):
         grown: list[tuple[tuple[int, ...], float]] = []
         for before, chance in alive:
-            following = phrases.following(before, 4)
+            following = trigrams.following(before, 4)
             mass += chance * following[END]
             grown += [((*before, row), chance * following[row]) for row in (0, 2, 3)]
         alive = [one for one in grown if one[1] > 1e-5]
@@ -71,7 +70,6 @@ def test_all_sentences_together_are_certain() -> None:
 
 
 def test_a_long_sentence_has_a_logarithm_though_its_probability_is_nothing() -> None:
-    phrases = Trigrams()
-    phrases.add([2, 3])
-    assert phrases.probability([2] * 5000, 10) == 0
-    assert -1e6 < phrases.log_probability([2] * 5000, 10) < -745
+    trigrams = Trigrams()
+    trigrams.add([2, 3])
+    assert -1e6 < trigrams.log_probability([2] * 5000, 10) < -745

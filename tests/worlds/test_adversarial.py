@@ -15,7 +15,7 @@ from tellback.errors import SettingError
 from tellback.roles import Exchange, Instruction, WorldSpec
 from tellback.specs import spec_from_data
 from tellback.streams import Stream
-from tellback.worlds import Adversarial, Demonstrated, Hard, Synthetic
+from tellback.worlds import Adversarial, Demonstrations, Hard, Synthetic
 from tests.support.theory_worlds import SMALL, begun, costs_by_hand
 
 
@@ -98,7 +98,7 @@ def test_an_adversary_changes_nothing_but_the_instructions() -> None:
 
 ADVERSARIES: list[WorldSpec] = [
     Adversarial(SMALL),
-    Demonstrated(Adversarial(SMALL)),
+    Demonstrations(Adversarial(SMALL)),
     Adversarial(SMALL.with_settings({"contexts": 3}), picks="both"),
 ]
 

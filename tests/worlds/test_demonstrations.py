@@ -13,7 +13,7 @@ from tellback import Choice, Simulation, Task, play, rounds
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Imitation, Uniform
 from tellback.roles import Exchange, Instruction, Shown, WorldSpec
 from tellback.streams import Stream
-from tellback.worlds import Adversarial, Demonstrated, Synthetic
+from tellback.worlds import Adversarial, Demonstrations, Synthetic
 from tests.support.theory_worlds import PICTURES, SMALL, begun, costs_by_hand
 
 # Demonstrations.
@@ -29,7 +29,7 @@ def best_rewards(simulation: Simulation, task: Task) -> list[float]:
 def test_a_context_shows_the_task_before_and_a_best_response_to_it(contexts: int | str) -> None:
     spec = SMALL.with_settings({"contexts": contexts})
     inner = begun(spec)
-    shown = list(islice(rounds(begun(Demonstrated(spec)), Uniform(), seed=3), 40))
+    shown = list(islice(rounds(begun(Demonstrations(spec)), Uniform(), seed=3), 40))
     plain = list(islice(rounds(begun(spec), Uniform(), seed=3), 40))
     first = shown[0].task.context
     assert isinstance(first, Shown)
@@ -53,16 +53,16 @@ def test_who_does_not_look_at_contexts_plays_as_in_the_world_itself(
     agent: AgentSpec, contexts: int | str
 ) -> None:
     spec = SMALL.with_settings({"contexts": contexts, "seed": None, "asks": "marginal"})
-    plain, shown = (play(world, agent, 80, seed=5) for world in (spec, Demonstrated(spec)))
+    plain, shown = (play(world, agent, 80, seed=5) for world in (spec, Demonstrations(spec)))
     columns = ("instructions", "responses", "descriptions", "rewards", "regrets", "estimates")
     for name in columns:
         np.testing.assert_array_equal(getattr(plain, name), getattr(shown, name), err_msg=name)
-    assert Demonstrated(spec).facts == spec.facts
+    assert Demonstrations(spec).facts == spec.facts
 
 
 def test_its_teacher_and_truth_are_those_of_the_world() -> None:
     spec = SMALL.with_settings({"contexts": 3})
-    inner, outer = begun(spec), begun(Demonstrated(spec))
+    inner, outer = begun(spec), begun(Demonstrations(spec))
     assert inner.truth is not None
     assert outer.truth is not None
     stream = Stream(2, "teacher")
@@ -80,7 +80,7 @@ def test_its_teacher_and_truth_are_those_of_the_world() -> None:
 
 def test_pictures_can_be_shown_too() -> None:
     plain, shown = (
-        play(world, Uniform(), 12, seed=5) for world in (PICTURES, Demonstrated(PICTURES))
+        play(world, Uniform(), 12, seed=5) for world in (PICTURES, Demonstrations(PICTURES))
     )
     assert plain.instructions == shown.instructions
     assert plain.descriptions == shown.descriptions
@@ -88,7 +88,7 @@ def test_pictures_can_be_shown_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", [Adversarial(Demonstrated(SMALL)), Demonstrated(Adversarial(SMALL))], ids=repr
+    "spec", [Adversarial(Demonstrations(SMALL)), Demonstrations(Adversarial(SMALL))], ids=repr
 )
 def test_what_an_adversary_asked_for_is_shown_whichever_is_within(spec: WorldSpec) -> None:
     made = list(islice(rounds(spec, Uniform(), seed=8), 60))
@@ -133,7 +133,7 @@ def test_the_world_within_can_read_as_much_of_its_own_past_as_it_wants(
             made.append(Reader(inner.world, memory))
             return Simulation(made[-1], inner.teacher, inner.truth)
 
-    spec = Demonstrated(Reading(instructions=5, responses=4, rank=3, contexts=3))
+    spec = Demonstrations(Reading(instructions=5, responses=4, rank=3, contexts=3))
     run = play(spec, Uniform(), 12, seed=2)
     (reader,) = made
     assert [len(past) for past in reader.given] == [min(t, most) for t in range(12)]
@@ -146,7 +146,7 @@ def test_the_world_within_can_read_as_much_of_its_own_past_as_it_wants(
 
 
 def test_what_is_shown_does_not_grow_with_the_rounds() -> None:
-    (last,) = islice(rounds(Demonstrated(SMALL), Uniform(), seed=8), 29, 30)
+    (last,) = islice(rounds(Demonstrations(SMALL), Uniform(), seed=8), 29, 30)
     assert last.task.context.before.context == 0
 
 
@@ -165,9 +165,9 @@ class Watching:
 
 def test_what_is_shown_does_not_depend_on_what_the_agent_did() -> None:
     one = Watching()
-    for _ in islice(rounds(Demonstrated(SMALL), one, seed=2), 25):
+    for _ in islice(rounds(Demonstrations(SMALL), one, seed=2), 25):
         pass
-    other = [r.task.context for r in islice(rounds(Demonstrated(SMALL), Imitation(), seed=2), 25)]
+    other = [r.task.context for r in islice(rounds(Demonstrations(SMALL), Imitation(), seed=2), 25)]
     assert [(c.before and c.before.instruction, c.best) for c in one.contexts] == [
         (c.before and c.before.instruction, c.best) for c in other
     ]

@@ -18,26 +18,26 @@ from tellback.errors import SettingError
 from tellback.roles import Facts, WorldSpec
 from tellback.specs import spec_from_data
 from tellback.streams import Stream
-from tellback.worlds import Demonstrated, Paraphrases, pictures, wordings
+from tellback.worlds import Demonstrations, Paraphrases, pictures, wordings
 from tellback.worlds.images import Scene
 from tellback.worlds.paraphrases import ParaphrasesTruth
 from tellback.worlds.pictures import Shape
-from tellback.worlds.wordings import ASKING, COLOURS, TEACHING, TYPES, Meaning, Names, worded
+from tellback.worlds.wordings import ASKING, COLOURS, TEACHING, TYPES, Meaning, Synonyms, worded
 from tests.test_truth_is_hidden import Spy, reachable
 
 WORLD = Paraphrases(encoder=Thumbnail(cells=2))
 OBJECTS = WORLD.gallery.objects
 
 
-def all_names(names: Names) -> tuple[str, ...]:
-    return (names.usual, *names.also, *names.only_asked)
+def all_names(names: Synonyms) -> tuple[str, ...]:
+    return (names.main, *names.also, *names.only_asked)
 
 
 def read(sentence: str) -> Meaning:
     """What a sentence means, found by looking for names: an oracle that knows no wordings."""
     said = f" {' '.join(plain_words(sentence))} "
 
-    def named(names: dict[str, Names]) -> str | None:
+    def named(names: dict[str, Synonyms]) -> str | None:
         found = [key for key, of in names.items() if any(f" {n} " in said for n in all_names(of))]
         assert len(found) <= 1, (sentence, found)
         return found[0] if found else None
@@ -60,7 +60,7 @@ def test_every_type_and_colour_has_names_that_mean_nothing_else() -> None:
     names = [n for of in (*TYPES.values(), *COLOURS.values()) for n in all_names(of)]
     assert len(names) == len(set(names))
     for key, of in (*TYPES.items(), *COLOURS.items()):
-        assert of.usual == key
+        assert of.main == key
         assert of.also
         assert of.only_asked
 
@@ -126,9 +126,9 @@ def test_what_a_wording_means_can_be_read_from_its_names() -> None:
 
 def test_the_world_passes_also_with_demonstrations() -> None:
     """Every world is checked by itself elsewhere."""
-    report = check(Demonstrated(WORLD))
+    report = check(Demonstrations(WORLD))
     assert report, str(report)
-    assert play(Demonstrated(WORLD), Uniform(), rounds=2).match is WORLD.match
+    assert play(Demonstrations(WORLD), Uniform(), rounds=2).match is WORLD.match
 
 
 def test_a_teacher_who_says_what_is_not_so_is_found_out() -> None:

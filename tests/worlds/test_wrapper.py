@@ -15,7 +15,7 @@ from tellback.agents import LORIL, Greedy, Uniform
 from tellback.errors import SettingError
 from tellback.roles import Shown, WorldSpec
 from tellback.specs import spec_from_data
-from tellback.worlds import Adversarial, Demonstrated, Hard, Realizable, Synthetic
+from tellback.worlds import Adversarial, Demonstrations, Hard, Realizable, Synthetic
 from tests.support.theory_worlds import PICTURES, SMALL, begun
 from tests.test_truth_is_hidden import leaks, played, reachable
 
@@ -38,9 +38,9 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "a seed below 0": (lambda: Realizable(class_seed=-1), "class_seed"),
     "no rank": (lambda: Realizable(rank=0), "rank"),
     "no world to be against": (lambda: Adversarial(Greedy()), "world"),  # type: ignore[arg-type]
-    "no world to show": (lambda: Demonstrated("hard"), "world"),  # type: ignore[arg-type]
+    "no world to show": (lambda: Demonstrations("hard"), "world"),  # type: ignore[arg-type]
     "an adversary of sentences": (lambda: Adversarial(PICTURES), "images uses sentences"),
-    "the same within": (lambda: Adversarial(Demonstrated(PICTURES)), "uses sentences"),
+    "the same within": (lambda: Adversarial(Demonstrations(PICTURES)), "uses sentences"),
 }
 
 
@@ -54,16 +54,16 @@ def test_what_the_theory_does_not_speak_of_is_refused(what: str) -> None:
 NESTED: list[WorldSpec] = [
     Adversarial(SMALL),
     Adversarial(SMALL.with_settings({"contexts": "fresh"})),
-    Demonstrated(SMALL),
-    Demonstrated(SMALL.with_settings({"contexts": 3})),
-    Adversarial(Demonstrated(SMALL.with_settings({"contexts": 3}))),
-    Demonstrated(Adversarial(SMALL.with_settings({"contexts": "fresh"}))),
+    Demonstrations(SMALL),
+    Demonstrations(SMALL.with_settings({"contexts": 3})),
+    Adversarial(Demonstrations(SMALL.with_settings({"contexts": 3}))),
+    Demonstrations(Adversarial(SMALL.with_settings({"contexts": "fresh"}))),
     Adversarial(Adversarial(SMALL)),
-    Demonstrated(Demonstrated(SMALL)),
+    Demonstrations(Demonstrations(SMALL)),
     Adversarial(Hard()),
     Adversarial(SMALL.with_settings({"contexts": 3}), picks="both"),
-    Demonstrated(Hard(better=2, gap="printed")),
-    Demonstrated(Realizable(4, 5, 3, size=3)),
+    Demonstrations(Hard(better=2, gap="printed")),
+    Demonstrations(Realizable(4, 5, 3, size=3)),
 ]
 
 
@@ -92,7 +92,7 @@ def test_without_its_past_a_run_is_not_taken_up(spec: WorldSpec) -> None:
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 def test_no_chain_leads_to_what_the_adversary_knows_or_to_who_knows_the_best_response() -> None:
     adversary = begun(Adversarial(SMALL))
-    showing = begun(Demonstrated(SMALL.with_settings({"contexts": "fresh"})))
+    showing = begun(Demonstrations(SMALL.with_settings({"contexts": "fresh"})))
     given = played(None, adversary) + played(None, showing)
     found = reachable(given, apart_from=[])  # one walk: it is a long one
     assert len(found) > 10_000
@@ -114,8 +114,8 @@ def test_who_needs_a_truth_says_so() -> None:
     blind = Blind(instructions=5, responses=4, rank=3)
     with pytest.raises(SettingError, match="adversarial needs a truth"):
         begun(Adversarial(blind))
-    with pytest.raises(SettingError, match="demonstrated needs a truth"):
-        begun(Demonstrated(blind))
+    with pytest.raises(SettingError, match="demonstrations needs a truth"):
+        begun(Demonstrations(blind))
 
 
 # All of them.
@@ -149,7 +149,7 @@ def test_worlds_keep_the_promises_of_worlds(spec: WorldSpec) -> None:
 
 
 def test_a_world_in_use_can_be_copied_and_both_go_on_alike() -> None:
-    simulation = begun(Demonstrated(Adversarial(SMALL)))
+    simulation = begun(Demonstrations(Adversarial(SMALL)))
     list(islice(rounds(simulation, Uniform(), seed=1), 20))
     one, other = (
         play(world, LORIL(), 30, seed=4) for world in (simulation, copy.deepcopy(simulation))

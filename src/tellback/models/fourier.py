@@ -9,6 +9,7 @@ import numpy as np
 from tellback.arrays import AnyArray, Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError
+from tellback.models.states import saved_array
 from tellback.roles import State
 
 BIAS = 30.0
@@ -67,11 +68,9 @@ class Fourier:
 
     def restore(self, state: State) -> None:
         """Restore a state that ``state()`` gave."""
-        saved = {name: np.array(state[name], dtype=np.float64) for name in self.state()}
-        for name, now in self.state().items():
-            shape = np.shape(now)
-            if saved[name].shape != shape or not np.isfinite(saved[name]).all():
-                raise SettingError(f"The saved {name} must be finite, of shape {shape}.")
+        saved = {
+            name: saved_array(state, name, np.shape(now)) for name, now in self.state().items()
+        }
         if (saved["spread"] <= 0).any():
             raise SettingError("The saved spread must be positive.")
         self._directions, self._phases = saved["directions"], saved["phases"]

@@ -28,6 +28,7 @@ from tellback.models.description_log import DescriptionLog
 from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid
 from tellback.models.fourier import BIAS, Fourier
 from tellback.models.model import ModelSpec, checked_sentence, demand_sentences
+from tellback.models.states import saved_array
 from tellback.models.trigrams import Trigrams
 from tellback.models.words import BEGIN, END, LONGEST, Vocabulary
 from tellback.responses import Listed
@@ -258,13 +259,10 @@ class KeywordsModel:
         vocabulary = Vocabulary.restored(np.asarray(state["words"]))
         log = DescriptionLog.restored(state, self._dim, len(vocabulary))
         size = self._fourier.size
-        sums, coefficients = (_saved(state, name, size) for name in ("sums", "coefficients"))
-        taken = len(vocabulary) if len(log) else 0
-        if not len(sums) == len(coefficients) == taken or (sums[END + 1 :, 0] <= 0).any():
-            raise SettingError(
-                f"The saved sums are of {len(sums)} words and the coefficients of "
-                f"{len(coefficients)}; both must be of the {taken} words in the log."
-            )
+        shape = (len(vocabulary) if len(log) else 0, size)
+        sums, coefficients = (saved_array(state, name, shape) for name in ("sums", "coefficients"))
+        if (sums[END + 1 :, 0] <= 0).any():
+            raise SettingError("The saved sums have a word that never occurred.")
         ellipsoid = Ellipsoid(size, self._lam)
         ellipsoid.restore(state)
         if ellipsoid.count != len(log):
@@ -289,13 +287,6 @@ def _as_probabilities(logs: Array) -> Array:
     p = np.exp(np.where(logs < TINY, compressed, np.minimum(logs, 30.0)))
     capped: Array = np.where(p > 0.5, 1 - 0.25 / np.maximum(p, 0.5), p)
     return capped
-
-
-def _saved(state: State, name: str, size: int) -> Array:
-    values = np.array(state[name], dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] != size or not np.isfinite(values).all():
-        raise SettingError(f"The saved {name} must be finite, with {size} columns.")
-    return values
 
 
 @compiled

@@ -48,7 +48,18 @@ class LabelEncoder(Protocol):
         ...
 
 
-class TableLabels:
+class _FixedLabels:
+    """The state of labels that do not change."""
+
+    def state(self) -> State:
+        """Nothing is learned."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing is learned."""
+
+
+class TableLabels(_FixedLabels):
     """One row for each instruction of a table.
 
     Parameters
@@ -65,13 +76,6 @@ class TableLabels:
         return SparseLabel(np.array([checked_instruction(instruction, self.size)]), _ONE)
 
     learn = look_up
-
-    def state(self) -> State:
-        """Nothing is learned."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing is learned."""
 
 
 class SentenceLabels:
@@ -129,7 +133,7 @@ class SentenceLabels:
         self._rows = rows
 
 
-class EmbeddedLabels:
+class EmbeddedLabels(_FixedLabels):
     """One row for each feature of an encoder; similar sentences share rows.
 
     Parameters
@@ -149,10 +153,3 @@ class EmbeddedLabels:
         return SparseLabel(rows, features[rows])
 
     learn = look_up
-
-    def state(self) -> State:
-        """Nothing is learned."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing is learned."""

@@ -28,6 +28,7 @@ from tellback.models.model import (
     demand_distributions,
     demand_table,
 )
+from tellback.models.states import saved_array
 from tellback.responses import SIMPLEX_TOLERANCE, Listed
 from tellback.roles import Facts, Instruction, State
 
@@ -206,21 +207,10 @@ class LowRankModel:
 
     def restore(self, state: State) -> None:
         """Restore a state that ``state()`` gave."""
-        own = {
-            "counts": self._counts,
-            "f": self._f,
-            "g": self._g,
-            "expected": self._expected,
+        own = {"counts": self._counts, "f": self._f, "g": self._g, "expected": self._expected}
+        saved = {
+            name: saved_array(state, name, array.shape, least=0) for name, array in own.items()
         }
-        saved = {name: np.array(state[name], dtype=np.float64) for name in own}
-        for name, values in saved.items():
-            if values.shape != own[name].shape:
-                raise SettingError(
-                    f"The saved {name} is of shape {values.shape}, and this model's is "
-                    f"{own[name].shape}."
-                )
-            if not np.isfinite(values).all() or (values < 0).any():
-                raise SettingError(f"The saved {name} has numbers that are not possible.")
         if not np.allclose(saved["f"].sum(axis=0), 1) or not np.allclose(saved["g"].sum(axis=1), 1):
             raise SettingError("The saved factors are not distributions.")
         turn = whole("turn", int(state["turn"]), at_least=0)

@@ -29,6 +29,7 @@ from tellback.models.model import (
     demand_distributions,
     demand_table,
 )
+from tellback.models.states import saved_array
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 
@@ -254,16 +255,10 @@ class MixtureModel:
 
     def restore(self, state: State) -> None:
         """Restore a state that ``state()`` gave."""
-        expected = np.array(state["expected"], dtype=np.float64)
-        totals = np.array(state["totals"], dtype=np.float64)
-        if expected.shape != self._expected.shape or totals.shape != self._totals.shape:
-            raise SettingError(
-                f"The saved estimate is of shape {expected.shape}, and this model's is "
-                f"{self._expected.shape}."
-            )
-        sums_fit = np.isfinite(expected).all() and np.allclose(expected.sum(axis=0), totals)
-        if not sums_fit or (expected < 0).any() or (totals < 0).any():
-            raise SettingError("The saved estimate has numbers that are not possible.")
+        expected = saved_array(state, "expected", self._expected.shape, least=0)
+        totals = saved_array(state, "totals", self._totals.shape, least=0)
+        if not np.allclose(expected.sum(axis=0), totals):
+            raise SettingError("The saved totals are not the sums of the saved expected counts.")
         cursor = whole("cursor", int(state["cursor"]), at_least=0)
         self._counts.restore(state)
         self._expected, self._totals = expected, totals

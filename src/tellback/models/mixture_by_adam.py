@@ -12,7 +12,7 @@ import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled_freely
-from tellback.errors import SettingError, real, whole
+from tellback.errors import real, whole
 from tellback.models.counts import COUNT, FEATURES, INSTRUCTION, Counts
 from tellback.models.model import (
     ModelSpec,
@@ -20,6 +20,7 @@ from tellback.models.model import (
     demand_distributions,
     demand_table,
 )
+from tellback.models.states import saved_array
 from tellback.models.training import EPSILON, FIRST_DECAY, SECOND_DECAY
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
@@ -151,16 +152,10 @@ class MixtureByAdamModel:
     def restore(self, state: State) -> None:
         """Restore a state that ``state()`` gave."""
         names = ("theta", "first_moment", "second_moment")
-        saved = {name: np.array(state[name], dtype=np.float64) for name in names}
-        for name, values in saved.items():
-            if values.shape != self._f.shape:
-                raise SettingError(
-                    f"The saved {name} is of shape {values.shape}, and this model's is "
-                    f"{self._f.shape}."
-                )
+        saved = [saved_array(state, name, self._f.shape) for name in names]
         done = whole("adam_steps", state["adam_steps"], at_least=0)
         self._counts.restore(state)
-        self._theta, self._first, self._second = saved.values()
+        self._theta, self._first, self._second = saved
         self._steps_done = done
         self._update_f()
 

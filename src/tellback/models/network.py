@@ -17,6 +17,7 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError, real, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_table
+from tellback.models.states import saved_array
 from tellback.models.training import EPSILON, FIRST_DECAY, SECOND_DECAY, draw_batch
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
@@ -214,19 +215,12 @@ class NetworkModel:
         saved: dict[str, Array] = {}
         for name in self._weights:
             for key in (name, *(f"{name}.{moment}" for moment in MOMENTS)):
-                saved[key] = np.array(state[key], dtype=np.float64)
-                if saved[key].shape != self._weights[name].shape:
-                    raise SettingError(
-                        f"The saved {key} is of shape {saved[key].shape}, and this model's is "
-                        f"{self._weights[name].shape}."
-                    )
-        features = np.array(state["features"], dtype=np.float64)
+                saved[key] = saved_array(state, key, self._weights[name].shape)
         descriptions = np.array(state["descriptions"], dtype=np.int64)
-        numbers = all(np.isfinite(values).all() for values in [*saved.values(), features])
-        in_range = ((descriptions >= 0) & (descriptions < self._instructions)).all()
-        fits = features.shape == (len(descriptions), self._features.shape[1])
-        if not (numbers and in_range and fits):
-            raise SettingError("The saved network or history has numbers that are not possible.")
+        if not ((descriptions >= 0) & (descriptions < self._instructions)).all():
+            raise SettingError("The saved descriptions have numbers that are not possible.")
+        shape = (len(descriptions), self._features.shape[1])
+        features = saved_array(state, "features", shape)
         key = whole("key", int(state["key"]), at_least=0)
         steps = whole("steps", int(state["steps"]), at_least=0)
         self._key, self._steps, self._size = key, steps, len(descriptions)

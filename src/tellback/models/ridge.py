@@ -23,6 +23,7 @@ from tellback.errors import SettingError, real
 from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid, demand_short
 from tellback.models.labels import EmbeddedLabels, LabelEncoder, SentenceLabels, TableLabels
 from tellback.models.model import ModelSpec
+from tellback.models.states import saved_array
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 
@@ -161,14 +162,9 @@ class RidgeModel:
 
     def restore(self, state: State) -> None:
         """Restore a state that ``state()`` gave."""
-        sums = np.array(state["sums"], dtype=np.float64)
         labels = copy(self._labels)  # a copy: an error below must leave the model unchanged
         labels.restore(state)
-        if sums.shape != (labels.size, self._dim) or not np.isfinite(sums).all():
-            raise SettingError(
-                f"The saved sums must be finite numbers of shape "
-                f"{(labels.size, self._dim)}, not {sums.shape}."
-            )
+        sums = saved_array(state, "sums", (labels.size, self._dim))
         counts = np.array(state["counts"])
         if counts.shape != (labels.size,) or counts.dtype.kind != "i" or (counts < 0).any():
             raise SettingError(f"The saved counts must be {labels.size} whole numbers.")

@@ -41,10 +41,6 @@ class Trigrams:
                 probabilities[row] += count / (total + kinds)
         return probabilities
 
-    def probability(self, sentence: Sequence[int], vocabulary: int) -> float:
-        """The probability that a sentence is these words, its end among them."""
-        return math.exp(self.log_probability(sentence, vocabulary))
-
     def log_probability(self, sentence: Sequence[int], vocabulary: int) -> float:
         """The logarithm of the probability of a sentence with its end."""
         rows = [*sentence, END]
