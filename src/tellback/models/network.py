@@ -214,8 +214,8 @@ class NetworkModel:
         """Restore a state that ``state()`` gave."""
         saved: dict[str, Array] = {}
         for name in self._weights:
-            for key in (name, *(f"{name}.{moment}" for moment in MOMENTS)):
-                saved[key] = saved_array(state, key, self._weights[name].shape)
+            for part in (name, *(f"{name}.{moment}" for moment in MOMENTS)):
+                saved[part] = saved_array(state, part, self._weights[name].shape)
         descriptions = np.array(state["descriptions"], dtype=np.int64)
         if not ((descriptions >= 0) & (descriptions < self._instructions)).all():
             raise SettingError("The saved descriptions have numbers that are not possible.")
