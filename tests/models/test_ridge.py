@@ -213,7 +213,7 @@ def test_a_sentence_nobody_said_cannot_be_withdrawn() -> None:
     model = begun(facts=WORDS)
     model.learn(np.ones(3) / 3, "a red ball")
     before = model.state()
-    with pytest.raises(SettingError, match="ever described as 'a blue ball'"):
+    with pytest.raises(SettingError, match="No description 'a blue ball' is left"):
         model.withdraw(np.ones(3) / 3, "a blue ball")
     same(model.state(), before)
 

@@ -96,7 +96,7 @@ def test_features_that_do_not_fit_are_refused_and_change_nothing(features: Any) 
 
 
 def test_responses_of_another_size_are_refused() -> None:
-    with pytest.raises(SettingError, match="made for 3 features; here are 5"):
+    with pytest.raises(SettingError, match="built for 3 features; here are 5"):
         new_model().estimates("A red square", some_responses(dim=5))
 
 
