@@ -9,7 +9,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import (
-    CachedTextEncoder,
+    CachedEncoder,
     TextEncoder,
     TextEncoderSpec,
     demand_text_encoder,
@@ -57,4 +57,4 @@ class Joined(TextEncoderSpec):
         def encode(sentence: str) -> Array:
             return unit(np.concatenate([scales[0] * first(sentence), scales[1] * second(sentence)]))
 
-        return CachedTextEncoder(self, encode)
+        return CachedEncoder(self, encode)

@@ -10,13 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.encoders.text import (
-    CachedTextEncoder,
-    TextEncoder,
-    TextEncoderSpec,
-    plain_words,
-    unit,
-)
+from tellback.encoders.text import CachedEncoder, TextEncoder, TextEncoderSpec, plain_words, unit
 from tellback.errors import SettingError, real, whole
 
 
@@ -68,7 +62,7 @@ class NGrams(TextEncoderSpec):
 
     def build(self) -> TextEncoder:
         """Build the encoder; nothing is loaded."""
-        return CachedTextEncoder(self, self._encode)
+        return CachedEncoder(self, self._encode)
 
     def _encode(self, sentence: str) -> Array:
         words = plain_words(sentence)

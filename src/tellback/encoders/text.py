@@ -87,7 +87,7 @@ def unit(vector: Array) -> Array:
     return vector / length if length else vector
 
 
-class CachedTextEncoder:
+class CachedEncoder:
     """An encoder with a cache of the latest sentences. Its vectors are read-only.
 
     Parameters

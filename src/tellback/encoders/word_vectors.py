@@ -17,13 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.encoders.text import (
-    CachedTextEncoder,
-    TextEncoder,
-    TextEncoderSpec,
-    plain_words,
-    unit,
-)
+from tellback.encoders.text import CachedEncoder, TextEncoder, TextEncoderSpec, plain_words, unit
 from tellback.errors import SettingError, TellbackError, whole
 from tellback.extras import from_extra, install_command
 
@@ -82,7 +76,7 @@ class WordVectors(TextEncoderSpec):
                 return np.zeros(self.dim)
             return unit(vectors[rows, : self.dim].astype(np.float64).mean(axis=0))
 
-        return CachedTextEncoder(self, encode)
+        return CachedEncoder(self, encode)
 
 
 @cache

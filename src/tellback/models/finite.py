@@ -9,12 +9,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, real, whole
-from tellback.models.model import (
-    ModelSpec,
-    checked_instruction,
-    demand_distributions,
-    demand_table,
-)
+from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 from tellback.streams import CLASS_STREAM, Streams

@@ -22,12 +22,7 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import SettingError, real, whole
-from tellback.models.model import (
-    ModelSpec,
-    checked_instruction,
-    demand_distributions,
-    demand_table,
-)
+from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
 from tellback.models.states import saved_array
 from tellback.responses import SIMPLEX_TOLERANCE, Listed
 from tellback.roles import Facts, Instruction, State

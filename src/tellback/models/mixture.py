@@ -23,12 +23,7 @@ from tellback.arrays import Array
 from tellback.errors import SettingError, real, whole
 from tellback.models import likelihood, mixture_kernels
 from tellback.models.counts import CURSOR, NONE, Counts, refuse_features
-from tellback.models.model import (
-    ModelSpec,
-    checked_instruction,
-    demand_distributions,
-    demand_table,
-)
+from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
 from tellback.models.states import saved_array
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State

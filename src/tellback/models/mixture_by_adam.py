@@ -14,12 +14,7 @@ from tellback.arrays import Array, Indices
 from tellback.compiled import compiled_freely
 from tellback.errors import real, whole
 from tellback.models.counts import COUNT, FEATURES, INSTRUCTION, Counts
-from tellback.models.model import (
-    ModelSpec,
-    checked_instruction,
-    demand_distributions,
-    demand_table,
-)
+from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
 from tellback.models.states import saved_array
 from tellback.models.training import EPSILON, FIRST_DECAY, SECOND_DECAY
 from tellback.responses import Listed
