@@ -58,15 +58,7 @@ class WrapperSpec(WorldSpec):
 
 
 class InnerTeacherAndTruth:
-    """The teacher and the truth of the inner world, for the contexts of the wrapper.
-
-    Parameters
-    ----------
-    teacher, truth
-        Those of the inner world.
-    inner_context : callable
-        The context of the inner world, from that of the wrapper.
-    """
+    """The teacher and the truth of the inner world, given contexts of the wrapper."""
 
     def __init__(self, teacher: Teacher, truth: Truth, inner_context: Callable[[Any], Any]) -> None:
         self._teacher = teacher
