@@ -15,7 +15,7 @@ from tellback.errors import SettingError
 from tellback.lab.diagnose.readings import Readings
 from tellback.lab.diagnose.reference_models import well_trained
 from tellback.models.mixture import MixtureModel
-from tellback.models.mixture_by_adam import AdamModel
+from tellback.models.mixture_by_adam import MixtureByAdamModel
 from tellback.models.sentence import SentenceModel
 
 CLOSE = 0.001
@@ -47,14 +47,14 @@ class Fit:
 def fit(read: Readings) -> Fit:
     """Fit a copy of the agent's model, as the run left it, further."""
     model = getattr(read.agent, "model", None)
-    if read.examples and isinstance(model, AdamModel):
+    if read.examples and isinstance(model, MixtureByAdamModel):
         return _fit_by_em(model, read)
     if read.examples and isinstance(model, SentenceModel):
         return _fit_sentences(model, read)
     return Fit()
 
 
-def _fit_by_em(model: AdamModel, read: Readings) -> Fit:
+def _fit_by_em(model: MixtureByAdamModel, read: Readings) -> Fit:
     """The class is that of mixtures, whose maximum EM finds."""
     again = MixtureModel(*model.f.shape)
     for example in read.examples:

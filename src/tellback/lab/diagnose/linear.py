@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from tellback.lab.diagnose.readings import Readings, TrueRewards
 from tellback.models.mixture import MixtureModel
-from tellback.models.mixture_by_adam import AdamModel
+from tellback.models.mixture_by_adam import MixtureByAdamModel
 from tellback.roles import Instruction
 
 ROWS_A_FEATURE = 20
@@ -25,7 +25,7 @@ def unexplained(read: Readings) -> float:
     noise, so any residual is misspecification. NaN for models that are not mixtures, and where
     no instruction was seen with more responses than features (unless those are all responses).
     """
-    if not isinstance(getattr(read.agent, "model", None), MixtureModel | AdamModel):
+    if not isinstance(getattr(read.agent, "model", None), MixtureModel | MixtureByAdamModel):
         return float("nan")
     left = total = 0.0
     for of_instruction in _by_instruction(read).values():

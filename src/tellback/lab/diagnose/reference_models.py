@@ -15,7 +15,7 @@ from tellback.arrays import Array, Indices
 from tellback.lab.diagnose.forecasts import LIGHTLY, averaged, frequencies, hedged, tabulated
 from tellback.lab.diagnose.readings import Readings
 from tellback.models.mixture import Mixture, MixtureModel
-from tellback.models.mixture_by_adam import AdamModel
+from tellback.models.mixture_by_adam import MixtureByAdamModel
 from tellback.models.model import Model
 from tellback.models.sentence import Sentence, SentenceModel
 from tellback.responses import Listed
@@ -74,7 +74,7 @@ def forecasts(read: Readings) -> Forecasts:
         own_lightly=hedged(predicted, nothing, LIGHTLY),
     )
     model, facts = getattr(read.agent, "model", None), read.facts
-    if isinstance(model, MixtureModel | AdamModel):
+    if isinstance(model, MixtureModel | MixtureByAdamModel):
         # No richer class: for mixtures, the truth itself is held against the class (linear.py).
         return _with_reference(found, _taught(Mixture(), read))
     if isinstance(model, SentenceModel):
