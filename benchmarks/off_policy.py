@@ -3,13 +3,13 @@
     python -m benchmarks.off_policy [logs]
     python -m benchmarks.off_policy loggers [logs]
 
-Every log is played in a world of its own task stream; the truth is the target's mean reward on
-the log's own tasks, which the referee of a simulation can say exactly. Of each estimator: the
-share of 95% intervals that held it, their mean length, and the mean error in standard errors of
-the mean of the logs (about -2 to 2 where there is no bias; logs that were refused are not in it).
+Every log is played in a world with its own task stream. The truth is the target's mean reward on
+the log's tasks, which a simulation knows exactly. For each estimator: the share of 95% intervals
+that held the truth, their mean length, and the mean error in standard errors of the mean over logs
+(about -2 to 2 without bias; refused logs are not counted).
 
-The second form tells which agents write logs that others can be judged by: how many of their logs
-are refused, and how long intervals are by those that are not.
+The second form shows which agents write logs by which others can be judged: how many of their logs
+are refused, and how long the intervals of the other logs are.
 """
 
 from __future__ import annotations

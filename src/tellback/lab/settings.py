@@ -1,4 +1,4 @@
-"""Specs from words: the names and settings that are typed on the command line."""
+"""Specs from the names and settings of the command line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS: dict[str, type[Spec]] = {
     "world": WorldSpec,
     "agent": AgentSpec,
 }
-"""Settings that are themselves specs, named on the command line by their kind."""
+"""Settings that are specs themselves, named on the command line by their kind."""
 
 MAYBE_PARTS: dict[str, type[Spec]] = {"k": RadiusSpec}
 """Settings that are numbers, or specs."""
@@ -35,16 +35,15 @@ def specs_with_settings(
 ) -> tuple[WorldSpec, list[AgentSpec]]:
     """A world and agents by name, with the settings that apply to each.
 
-    A name is a kind, or ``module:name`` for a spec of one's own. A setting ``name=value``
-    goes to everything that has one of that name, and ``kind.name=value`` to that kind
-    alone; the latter reaches models and encoders too, which are parts of agents and
-    worlds. One that nothing has is an error.
+    A name is a kind, or ``module:name`` for your own spec. A setting ``name=value`` applies to
+    every world and agent that has it, and ``kind.name=value`` to that kind only, models and
+    encoders included. A setting that nothing has is an error.
     """
     parsed = [_parsed(setting) for setting in settings]
     world_spec: WorldSpec = named_spec(WorldSpec, world)
     agent_specs: list[AgentSpec] = [named_spec(AgentSpec, name) for name in agents]
     given = [world_spec, *agent_specs]
-    # All of a spec's at once: some settings are valid only together.
+    # All settings of a spec at once: some are valid only together.
     changes: list[dict[str, Any]] = [{} for _ in given]
     later = []
     for kind, name, value in parsed:
@@ -63,7 +62,7 @@ def specs_with_settings(
 def _with_part_settings(
     world: WorldSpec, agents: list[AgentSpec], settings: list[tuple[str, str, Any]]
 ) -> tuple[WorldSpec, list[AgentSpec]]:
-    """Change models and encoders, those included that an agent would choose by itself."""
+    """Change models and encoders, also those that an agent chooses by default."""
     resolved = [agent.resolved(world.facts) for agent in agents]
     kinds = {
         part.kind: part
@@ -76,7 +75,7 @@ def _with_part_settings(
         takers = [k for k, part in kinds.items() if name in part.settings() and kind in ("", k)]
         if not takers:
             raise _nothing_has(kind, name, [world, *resolved, *kinds.values()])
-        if not kind:  # nobody means an encoder's who writes seed
+        if not kind:  # a bare seed is hardly meant for an encoder
             ways = " or ".join(f"{taker}.{name}" for taker in takers)
             raise SettingError(f"{name} is not a setting of the world or an agent: write {ways}.")
         changes[takers[0]][name] = value
@@ -94,7 +93,7 @@ def _parts(spec: Spec) -> dict[str, Spec]:
 
 
 def _changed_parts(spec: Spec, changes: dict[str, dict[str, Any]]) -> dict[str, Spec]:
-    """The parts of a spec that change, be it in a part of their own."""
+    """The parts of a spec that change, or that have a part that changes."""
     changed = {}
     for name, part in _parts(spec).items():
         settings = {**_changed_parts(part, changes), **changes[part.kind]}
@@ -104,21 +103,21 @@ def _changed_parts(spec: Spec, changes: dict[str, dict[str, Any]]) -> dict[str, 
 
 
 def named_spec(base: type[Spec], name: str) -> Any:
-    """The spec of a kind with its default settings, or the one that ``module:name`` names."""
+    """The spec of a kind with default settings, or the spec named ``module:name``."""
     if ":" not in name:
         return spec_named(base, name)()
     found = imported(name)
     if not isinstance(found, base):
         raise SettingError(
-            f"{name} is not the spec of {base.an()}: only specs have an identity by which their "
-            f"results can be kept. Make one: a frozen dataclass that is derived from "
+            f"{name} is not the spec of {base.an()}: only specs have an identity under which "
+            f"results can be stored. Make one: a frozen dataclass that is derived from "
             f"tellback.{base.role}s.{base.__name__}."
         )
     return found
 
 
 def _parsed(setting: str) -> tuple[str, str, Any]:
-    """Split kind.name=value; the value is read as TOML, a bare word as itself."""
+    """Split kind.name=value; the value is read as TOML, or else as a plain word."""
     left, equals, text = setting.partition("=")
     if not equals or not left.strip():
         raise SettingError(f"A setting is written name=value, not {setting!r}.")

@@ -23,9 +23,8 @@ from tellback.lab.status import status_of
 from tellback.roles import Facts
 from tellback.specs import Spec
 from tellback.worlds import Synthetic
-from tests.support.inline import Inline
 from tests.support.patience import PATIENCE
-from tests.support.watching import Counting
+from tests.support.studies import Counting, Inline
 
 WORLD = Synthetic(instructions=20, responses=5, rank=3)
 
@@ -99,7 +98,7 @@ def test_a_run_whose_worker_always_dies_fails_and_the_others_are_done(tmp_path: 
     assert set(found.done) == set(study.runs()) - set(failed)
     assert set(found.failed) == set(failed)
     for run in failed:
-        assert "process that computed this run died" in str(store.failure(run))
+        assert "process of this run died" in str(store.failure(run))
         assert not store.has(run)
     # In this process it does not die: then nothing says any more that it failed.
     run_studies([study], store, on=Inline())
@@ -110,7 +109,7 @@ def test_a_run_whose_worker_always_dies_fails_and_the_others_are_done(tmp_path: 
 def test_rounds_are_all_told_of_where_no_worker_died(tmp_path: Path) -> None:
     watcher = Counting()
     runs = [RunSpec(WORLD, Uniform(), rounds, 0) for rounds in (1, 7, 1000, 2500)]
-    run_missing(runs, Store(tmp_path), on=Processes(2), watch=watcher)
+    run_missing(runs, Store(tmp_path), on=Processes(2), listener=watcher)
     assert sum(watcher.rounds) == 1 + 7 + 1000 + 2500
 
 

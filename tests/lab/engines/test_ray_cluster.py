@@ -80,7 +80,7 @@ class Nodes:
                 text=True,
                 check=False,
             )
-            if "ray::run_one" in children.stdout:
+            if "ray::run_on_node" in children.stdout:
                 return True
         return False
 

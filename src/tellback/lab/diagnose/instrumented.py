@@ -1,4 +1,4 @@
-"""An agent that plays as ever while what it believes is written down."""
+"""An agent that plays as usual while its estimates and bonuses are recorded."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tellback.responses import Listed
 from tellback.roles import Agent, Choice, Instruction, Task
 
 
-class Instrumented:
-    """Passes everything on to an agent, and looks at its beliefs before it learns.
+class InstrumentedAgent:
+    """Wraps an agent and records its estimates before it learns.
 
-    Only what changes nothing is asked: a model's estimates and an explorer's bonuses. An
-    agent without them is watched too; then there are none to see.
+    Only methods that change nothing are called: a model's estimates and an explorer's
+    bonuses. For an agent without them, nothing is recorded.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Instrumented:
     Attributes
     ----------
     estimates, bonuses : Array or None
-        Those of all responses of the latest task, when the agent had responded to it.
+        Those of all responses of the latest task, after the agent has responded to it.
     predicted : float
         The estimate for the latest description, just before it was learned; NaN if none.
     """
@@ -40,9 +40,9 @@ class Instrumented:
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The agent's choice."""
-        # The agent goes first: what it keeps of responses, it then has kept by itself.
+        # The agent goes first, so that it fills its own caches as in the original run.
         choice = self.agent.respond(task, rng)
-        self.estimates = self._believed(task)
+        self.estimates = self._estimates_for(task)
         self.bonuses = None
         if self._bonuses is not None and isinstance(task.responses, Listed):
             bonuses = np.array(self._bonuses(task.responses), dtype=np.float64)
@@ -51,13 +51,13 @@ class Instrumented:
         return choice
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
-        """Have the agent learn, after a look at what it expected."""
-        believed = self._believed(task._replace(instruction=description))
-        if believed is not None:
-            self.predicted = float(believed[choice.response])
+        """Record the estimate for the description, then have the agent learn."""
+        estimates = self._estimates_for(task._replace(instruction=description))
+        if estimates is not None:
+            self.predicted = float(estimates[choice.response])
         self.agent.learn(task, choice, description)
 
-    def _believed(self, task: Task) -> Array | None:
+    def _estimates_for(self, task: Task) -> Array | None:
         """The estimates of all responses, or None where there are none."""
         if self._estimates is None or not isinstance(task.responses, Listed):
             return None

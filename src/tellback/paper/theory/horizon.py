@@ -1,4 +1,4 @@
-"""How regret grows with T, when instructions are drawn and when they are picked."""
+"""How regret grows with T, if instructions are drawn, or picked by an adversary."""
 
 from __future__ import annotations
 
@@ -8,19 +8,12 @@ from typing import Any
 from tellback.agents import LORIL, Greedy, Uniform
 from tellback.lab.charts.growth import draw_growth
 from tellback.lab.charts.picture import Picture
-from tellback.lab.compare import Estimate
-from tellback.lab.growth import growth
+from tellback.lab.compare import MeanInterval
+from tellback.lab.power_law import power_of_t
 from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import Claim
-from tellback.paper.theory.experiment import (
-    Experiment,
-    Findings,
-    not_above,
-    rounds,
-    seeds,
-    tuning,
-)
+from tellback.paper.theory.experiment import Experiment, Findings, not_above, tuned_study
 from tellback.paper.theory.sizes import KS, TUNED
 from tellback.roles import Preparing, WorldSpec
 from tellback.worlds import Adversarial, Synthetic
@@ -33,24 +26,22 @@ WORLDS: dict[str, WorldSpec] = {
         WORLD.with_settings({"contexts": 5}), picks="both"
     ),
 }
-"""The adversary of Protocol 1 picks contexts too, which takes a world with several."""
+"""The adversary of Protocol 1 picks contexts too; the last world has several."""
 
 
 def studies(scale: float) -> list[Study]:
-    """The same agents where tasks are drawn and where an adversary picks them."""
+    """The same agents where tasks are drawn, and where an adversary picks them."""
     return [
-        Study(
-            name=name,
-            world=world,
-            agents={
+        tuned_study(
+            name,
+            world,
+            {
                 "LORIL": tuple(LORIL(k=k) for k in KS),
                 "greedy": (Greedy(),),
                 "random": (Uniform(),),
             },
-            rounds=rounds(20_000, scale),
-            tuning=tuning(scale),
-            reported=seeds(scale),
-            everywhere=False,
+            20_000,
+            scale,
         )
         for name, world in WORLDS.items()
     ]
@@ -68,12 +59,11 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
         name="growth",
         title="Regret against T",
         says="Cumulative regret on double logarithmic axes, with the power of t fitted to the last "
-        "nine tenths of each seed's curve. Left, instructions are drawn uniformly; in the middle, "
-        "a world that knows the truth asks for what cost the agent most the last time it was asked "
-        "for; right, it picks among five contexts too. There agents meet different tasks and are "
-        "paired by their world alone. The 1/2 "
-        "is for the worst world; in a world that is fixed while T grows, regret may well grow "
-        "more slowly.",
+        "nine tenths of each seed's curve. Left: instructions are drawn uniformly. Middle: an "
+        "adversary that knows the truth asks for the instruction that cost the agent most when it "
+        "was last asked. Right: it picks among five contexts too. There agents meet different "
+        "tasks, and pairs share only their world. The power 1/2 is for the worst world; in a world "
+        "that stays fixed while T grows, regret may grow more slowly.",
         draw=draw,
         width=12.5,
         height=4.6,
@@ -82,7 +72,9 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
 
 
 def _claim(results: Results) -> Claim:
-    powers = {n: growth(results.t, results.curves(results.tuned(n))) for n in results.study.agents}
+    powers = {
+        n: power_of_t(results.t, results.curves(results.tuned(n))) for n in results.study.agents
+    }
     ours, n = powers["LORIL"], len(results.study.reported)
     said = ", ".join(f"{name}: {_said(power)}" for name, power in powers.items())
     versus = results.difference("LORIL", "greedy")
@@ -97,7 +89,7 @@ def _claim(results: Results) -> Claim:
     )
 
 
-def _said(power: Estimate | None) -> str:
+def _said(power: MeanInterval | None) -> str:
     return f"T^{power.mean:.2f} [{power.low:.2f}, {power.high:.2f}]" if power else "no power"
 
 

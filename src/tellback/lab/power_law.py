@@ -1,17 +1,17 @@
-"""The power of t with which regret grows."""
+"""The power with which regret grows: with t, or with a size."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.lab.compare import Estimate, mean_of
+from tellback.lab.compare import MeanInterval, mean_of
 
 FITTED_FROM = 0.1
-"""The share of a run that is left out: its beginning is not yet a power of t."""
+"""The first tenth of a run is left out: it is not yet a power of t."""
 
 
-def growth(t: Indices, curves: Array) -> Estimate | None:
+def power_of_t(t: Indices, curves: Array) -> MeanInterval | None:
     """The slope of log regret against log t, fitted to each curve: its mean and interval.
 
     Parameters
@@ -23,14 +23,14 @@ def growth(t: Indices, curves: Array) -> Estimate | None:
 
     Returns
     -------
-    Estimate or None
-        None where regret is zero somewhere in the fitted stretch, or one seed is all.
+    MeanInterval or None
+        None if regret is zero somewhere in the fitted part, or there is only one seed.
     """
     late = t >= FITTED_FROM * t[-1]
-    return power(t[late], curves[:, late])
+    return fitted_power(t[late], curves[:, late])
 
 
-def power(sizes: Indices, regrets: Array) -> Estimate | None:
+def fitted_power(sizes: Indices, regrets: Array) -> MeanInterval | None:
     """The slope of log regret against the log of a size, fitted to each seed.
 
     Parameters
@@ -42,8 +42,8 @@ def power(sizes: Indices, regrets: Array) -> Estimate | None:
 
     Returns
     -------
-    Estimate or None
-        The mean slope and its interval; None where a regret is zero, or one seed is all.
+    MeanInterval or None
+        The mean slope and its interval; None if a regret is zero, or there is only one seed.
     """
     if len(sizes) < 2 or len(regrets) < 2 or not (regrets > 0).all():
         return None

@@ -1,4 +1,4 @@
-"""Who plays in the league: the agents, with the settings among which each is tuned."""
+"""The agents of the league, each with the settings among which it is tuned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tellback.models import Keywords, LowRank, Mixture, Network, Ridge, Sentence
 from tellback.paper.grids import EPSILONS, KS, LAMBDAS, agents, lorils
 from tellback.roles import AgentSpec
 
-Field = dict[str, tuple[AgentSpec, ...]]
+AgentGrids = dict[str, tuple[AgentSpec, ...]]
 """Agents by name, each with its settings."""
 
 PAPER = "the paper's LORIL"
@@ -29,13 +29,13 @@ RANDOM = {"random": (Uniform(),)}
 
 WIDER_KS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0)
 WIDER_LAMBDAS = (0.01, 0.05, 0.1, 1.0, 3.0, 10.0, 30.0, 100.0)
-"""The paper's grid and more: in most worlds the best of the paper's lies on its edge, and a rival
-that is held back by its grid is no rival."""
+"""Wider than the paper's grid: in most worlds the best of the paper's settings lies on its edge,
+and the comparison with a rival limited by its grid would not be fair."""
 SMOOTHED = Mixture(smoothing=SMOOTHING)
 
 
-def in_tables() -> Field:
-    """Where instructions are a table and g is known."""
+def in_tables() -> AgentGrids:
+    """For worlds where instructions are a table and g is known."""
     others = agents("random", Mixture())
     return {
         PAPER: tuple(
@@ -60,8 +60,8 @@ def in_tables() -> Field:
     }
 
 
-def without_g() -> Field:
-    """Where only the number of a response is known."""
+def without_g() -> AgentGrids:
+    """For worlds where only the number of a response is known."""
     return {
         "one-hot LORIL": tuple(
             OneHotLORIL(k=k, lam=lam) for k in WIDER_KS for lam in WIDER_LAMBDAS
@@ -72,8 +72,8 @@ def without_g() -> Field:
     }
 
 
-def on_raw_features() -> Field:
-    """Where features are real numbers, of which g is an unknown function."""
+def on_raw_features() -> AgentGrids:
+    """For worlds where g is an unknown function of real-valued features."""
     return {
         "LORIL, ridge": tuple(
             LORIL(k=k, lam=lam, model=Ridge(lam=lam))
@@ -86,8 +86,8 @@ def on_raw_features() -> Field:
     }
 
 
-def in_words() -> Field:
-    """Where instructions are sentences."""
+def in_words() -> AgentGrids:
+    """For worlds where instructions are sentences."""
     return {
         PAPER: lorils("random", Sentence()),
         "greedy, the paper's GRU": (Greedy(model=Sentence()),),
@@ -95,8 +95,8 @@ def in_words() -> Field:
     }
 
 
-def in_any_words() -> Field:
-    """Where instructions are sentences, without the models that are slow to train."""
+def in_any_words() -> AgentGrids:
+    """For worlds where instructions are sentences, without models that are slow to train."""
     return {
         "epsilon-greedy, key words": tuple(
             EpsilonGreedy(epsilon, model=Keywords()) for epsilon in EPSILONS[:2]

@@ -1,4 +1,4 @@
-"""Pictures of the image world to look at: what it shows, what was made of it, what was said."""
+"""Figures of the image world: its objects, reconstructions, rounds and sentences."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from tellback.worlds import Images
 from tellback.worlds.pictures import VARIANTS, Gallery, Shape
 
 GOOD, BAD = "#009e73", "#d55e00"
-MOMENTS = (10, 100)  # rounds after which the model is heard, beside the end
-SHOWN = 4  # rounds early and late
+SPOKEN_AFTER = (10, 100)  # rounds after which the model describes objects, beside the end
+SHOWN = 4  # rounds drawn from the beginning, and from the end
 
 
 def draw(found: Results, worlds: Sequence[Images], folder: Path) -> list[Path]:
-    """All sheets: of the worlds, and of the run of the tuned LORIL on the first reported seed."""
+    """All figures: of the worlds, and of the tuned LORIL's run on the first reported seed."""
     one_each = {world.variant: world for world in worlds}
     world, loril, study = worlds[0], found.tuned("LORIL"), found.study
     return [
-        *contact_sheet(world, folder / "objects"),
-        *reconstructions(list(one_each.values()), folder / "reconstructions"),
-        *storyboard(world, loril, study.rounds, study.reported[0], folder),
+        *draw_objects(world, folder / "objects"),
+        *draw_reconstructions(list(one_each.values()), folder / "reconstructions"),
+        *draw_run(world, loril, study.rounds, study.reported[0], folder),
     ]
 
 
-def contact_sheet(world: Images, path: Path) -> list[Path]:
+def draw_objects(world: Images, path: Path) -> list[Path]:
     """Every object once, and a few pictures of one object in each variant."""
     types, colours = world.types, world.colours
     rng = np.random.default_rng(0)
@@ -57,11 +57,11 @@ def contact_sheet(world: Images, path: Path) -> list[Path]:
         return save_figure(figure, path)
 
 
-def reconstructions(worlds: Sequence[Images], path: Path) -> list[Path]:
-    """Pictures of each world, above what its autoencoder makes of them."""
+def draw_reconstructions(worlds: Sequence[Images], path: Path) -> list[Path]:
+    """Pictures of each world, above their reconstructions by its autoencoder."""
     with styled():
         figure = new_figure(9.0, 2.4 * len(worlds))
-        figure.suptitle("Pictures, and what the autoencoder makes of them", fontsize=10)
+        figure.suptitle("Pictures, and their reconstructions by the autoencoder", fontsize=10)
         axes = figure.subplots(2 * len(worlds), 8, squeeze=False)
         for i, world in enumerate(worlds):
             encoder = world.encoder
@@ -74,36 +74,36 @@ def reconstructions(worlds: Sequence[Images], path: Path) -> list[Path]:
         return save_figure(figure, path)
 
 
-def storyboard(world: Images, spec: AgentSpec, total: int, seed: int, folder: Path) -> list[Path]:
-    """Play one run, and draw its first and last rounds and what its model came to say."""
+def draw_run(world: Images, spec: AgentSpec, total: int, seed: int, folder: Path) -> list[Path]:
+    """Play one run; draw its first and last rounds, and its model's sentences."""
     simulation = world.build(Streams(seed).init("world"))
     agent = spec.build(simulation.world.facts, Streams(seed).init("agent"))
     objects = world.gallery.objects
     shown = objects[:: max(1, len(objects) // 6)][:6]
-    heard: dict[int, list[str]] = {}
-    kept: list[Round] = []
+    spoken: dict[int, list[str]] = {}
+    drawn: list[Round] = []
     played: Iterator[Round] = islice(rounds(simulation, agent, seed=seed), total)
     for one in played:
         if one.t <= SHOWN or one.t > total - SHOWN:
-            kept.append(one)
-        if one.t in (*MOMENTS, total):
-            heard[one.t] = _spoken(world, agent, shown)
+            drawn.append(one)
+        if one.t in (*SPOKEN_AFTER, total):
+            spoken[one.t] = _spoken(world, agent, shown)
     title = f"The first and the last rounds of {total:,}: {spec.label()}, seed {seed}"
     return [
-        *_draw_rounds(kept, title, folder / "storyboard"),
-        *_draw_speech(shown, heard, spec, folder / "speech"),
+        *_draw_rounds(drawn, title, folder / "storyboard"),
+        *_draw_speech(shown, spoken, spec, folder / "speech"),
     ]
 
 
-def _draw_rounds(kept: Sequence[Round], title: str, path: Path) -> list[Path]:
+def _draw_rounds(drawn: Sequence[Round], title: str, path: Path) -> list[Path]:
     with styled():
-        count = len(kept[0].task.context.shapes)
-        figure = new_figure(1.25 * (count + 2.4), 1.3 * len(kept))
+        count = len(drawn[0].task.context.shapes)
+        figure = new_figure(1.25 * (count + 2.4), 1.3 * len(drawn))
         figure.suptitle(title, fontsize=10)
         axes = figure.subplots(
-            len(kept), count + 1, squeeze=False, width_ratios=[2.4, *[1.0] * count]
+            len(drawn), count + 1, squeeze=False, width_ratios=[2.4, *[1.0] * count]
         )
-        for row, (t, task, choice, description, _, regret) in zip(axes, kept, strict=True):
+        for row, (t, task, choice, description, _, regret) in zip(axes, drawn, strict=True):
             good = regret <= 0
             told = f"Round {t}\nasked: {task.instruction}\ntold: {description}"
             lines = "\n".join(fill(line, 40) for line in told.splitlines())
@@ -117,16 +117,16 @@ def _draw_rounds(kept: Sequence[Round], title: str, path: Path) -> list[Path]:
 
 
 def _draw_speech(
-    shown: Sequence[tuple[str, str]], heard: dict[int, list[str]], spec: AgentSpec, path: Path
+    shown: Sequence[tuple[str, str]], spoken: dict[int, list[str]], spec: AgentSpec, path: Path
 ) -> list[Path]:
     with styled():
-        figure = new_figure(2.4 * len(heard) + 1.4, 1.15 * len(shown))
+        figure = new_figure(2.4 * len(spoken) + 1.4, 1.15 * len(shown))
         figure.suptitle(f"What the model says of a picture: {spec.label()}", fontsize=10)
-        widths = [1.0, *[2.0] * len(heard)]
-        axes = figure.subplots(len(shown), 1 + len(heard), squeeze=False, width_ratios=widths)
+        widths = [1.0, *[2.0] * len(spoken)]
+        axes = figure.subplots(len(shown), 1 + len(spoken), squeeze=False, width_ratios=widths)
         for i, (row, thing) in enumerate(zip(axes, shown, strict=True)):
             _show(row[0], Shape(*thing).picture(), "")
-            for axis, (t, sentences) in zip(row[1:], heard.items(), strict=True):
+            for axis, (t, sentences) in zip(row[1:], spoken.items(), strict=True):
                 _write(axis, fill(f"“{sentences[i]}”", 34), "black")
                 if i == 0:
                     axis.set_title(f"after {t:,} rounds", fontsize=8.5, loc="left")
