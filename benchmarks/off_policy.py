@@ -25,7 +25,6 @@ import numpy as np
 from tellback import Simulation, Task, play, rounds
 from tellback.agents import (
     AgentSpec,
-    EnsembleSampling,
     EpsilonGreedy,
     Greedy,
     InverseGap,
@@ -65,7 +64,6 @@ CANDIDATES: tuple[AgentSpec, ...] = (
     EpsilonGreedy(epsilon=0.3),
     EpsilonGreedy(epsilon=0.1),
     InverseGap(),
-    EnsembleSampling(),
     Thompson(),
 )
 LONG = 1000

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from tellback.agents.explorers import TIES, Explorer, Optimism
+from tellback.agents.explorers import Explorer, Optimism
 from tellback.agents.unaltered import why_not_ours
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of
@@ -17,6 +17,7 @@ from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
 from tellback.proof import Standing, vouches
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 from tellback.saved import InFiles
+from tellback.ties import TIES
 
 MODEL, EXPLORER = "model.", "explorer."
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of, real
 from tellback.models.ellipsoid import LOWEST_RIDGE, demand_short
 from tellback.models.model import checked_instruction, demand_table
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, Shown, State, Task
 from tellback.saved import InFiles
+from tellback.ties import TIES
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer
-from tellback.agents.randomized import Randomized, leaders
+from tellback.agents.randomized import Randomized
 from tellback.agents.spanner import barycentric_spanner, exchange
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
@@ -17,6 +17,7 @@ from tellback.errors import one_of, real, whole
 from tellback.models.model import Model
 from tellback.responses import Listed
 from tellback.roles import Facts, State, Task
+from tellback.ties import tie_probabilities
 
 TRIED = ("all", "spanner")
 C = 2.0
@@ -128,7 +129,7 @@ class SpannerWeights(GapWeights):
 @compiled
 def _weighed(estimates: Array, tried: Indices, weight: float, eta: float, random: bool) -> Array:
     """weight / (n (1 + eta gap)) for the n that are tried, and the rest for the best."""
-    best = leaders(estimates, random)
+    best = tie_probabilities(estimates, random)
     highest = estimates.max()
     chances = np.zeros(len(estimates))
     rest = 1.0

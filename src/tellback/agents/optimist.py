@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
 from tellback.errors import ProtocolError, one_of, real
 from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.roles import AgentSpec, Choice, Task
+from tellback.ties import TIES
 
 
 @dataclass(frozen=True)

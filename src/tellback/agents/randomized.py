@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tellback.agents.explorers import ROUNDING, Stateless, not_finite
+from tellback.agents.explorers import Stateless, not_finite
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.models.model import Model
 from tellback.roles import Choice, Task
+from tellback.ties import tie_probabilities
 
 
 class Randomized(Stateless):
@@ -58,25 +59,9 @@ def drawn(chances: Array, u: float) -> int:
 
 
 @compiled
-def leaders(values: Array, random: bool) -> Array:
-    """1 shared by the highest of the values, or for the first of them; NaN if one is none."""
-    shares = np.zeros(len(values))
-    highest = values.max()
-    if not np.isfinite(values.sum()):
-        shares[:] = np.nan
-        return shares
-    tied = 0
-    for y in range(len(values)):
-        if values[y] >= highest - ROUNDING * abs(highest) and (random or not tied):
-            shares[y] = 1.0
-            tied += 1
-    return shares / tied
-
-
-@compiled
 def votes(ballots: Array, random: bool) -> Array:
     """The share of the rows for which each response is the highest, equals sharing a vote."""
     shares = np.zeros(ballots.shape[1])
     for row in range(len(ballots)):
-        shares += leaders(ballots[row], random)
+        shares += tie_probabilities(ballots[row], random)
     return shares / len(ballots)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,6 @@ LARGEST_SETTINGS = {
     "hidden": 512,
     "layers": 4,
     "longest": 16,
-    "members": 64,
     "rank": 256,
     "refresh": 10_000,
     "seed": 2**63 - 1,
@@ -172,11 +171,7 @@ class Definition:
 
     def try_out(self) -> None:
         """Bring everything to life once, so that what cannot be is refused now."""
-        assert self.agent is not None
         try:
-            # Its model alone comes first: some agents have many.
-            alone = replace(self, agent=Greedy(model=self.agent.model), world=None)
-            _refuse_large(alone.build(), getattr(self.agent, "members", 1))
             _refuse_large(self.build())
         except FieldError:
             raise
@@ -253,8 +248,8 @@ def _refuse_huge(field: str, data: Mapping[str, Any]) -> None:
             raise FieldError(field, f"{name} must be at most {most:,} in a lesson, not {value:,}.")
 
 
-def _refuse_large(agent: ModelAgent, copies: int = 1) -> None:
-    size = copies * sum(np.asarray(value).nbytes for value in agent.state().values())
+def _refuse_large(agent: ModelAgent) -> None:
+    size = sum(np.asarray(value).nbytes for value in agent.state().values())
     if size > LARGEST_STATE:
         raise FieldError(
             "agent",

@@ -19,10 +19,11 @@ from tellback.classroom.store.rounds import STANDING, find_task
 from tellback.classroom.store.tables import rounds
 from tellback.errors import FieldError, TellbackError
 from tellback.off_policy import AgentPolicy, Estimate, Log, doubly_robust, self_normalised
-from tellback.off_policy.kinds import EXACTLY
+from tellback.off_policy.kinds import EXACT
 from tellback.responses import Listed
 from tellback.roles import Task
 from tellback.theory.shares import Share, share_of
+from tellback.ties import maxima
 
 MOST_DESCRIPTIONS = 20_000
 MOST_JUDGED = 2_000
@@ -145,7 +146,7 @@ def _log(
 
 
 def _judged(log: Log, agent: ModelAgent) -> Judged:
-    draws = None if agent.propensities in EXACTLY else DRAWS
+    draws = None if agent.propensities == EXACT else DRAWS
     try:
         estimate = self_normalised(log, AgentPolicy(agent, draws))
         robust = doubly_robust(log, AgentPolicy(agent, draws), agent.model)
@@ -159,11 +160,11 @@ def _judged(log: Log, agent: ModelAgent) -> Judged:
 
 
 def _same_choice(log: Log, agent: ModelAgent) -> Share | None:
-    """In how many rounds it thinks best, among others perhaps, what was done."""
+    """In how many rounds the response that was given is, or ties with, the one it thinks best."""
     if not len(log):
         return None
     same = []
     for task, response in zip(log.tasks, log.responses, strict=True):
         estimates = agent.model.estimates(task.instruction, task.responses)
-        same.append(int(np.argmax(estimates)) == int(response))
+        same.append(response in maxima(estimates, random=True))
     return share_of(np.array(same))

@@ -11,8 +11,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from tellback.agents.explorers import ROUNDING
-from tellback.arrays import Array, Indices
+from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.lab.diagnose.watched import Instrumented
 from tellback.lab.study import RunSpec
@@ -20,6 +19,7 @@ from tellback.protocol import rounds
 from tellback.responses import Listed
 from tellback.roles import Agent, Facts, Instruction, Round, Truth
 from tellback.streams import Streams
+from tellback.ties import TOLERANCE, maxima
 
 TRUTHS_ASKED = 200_000
 """For how many responses the truth is asked beside the chosen one: some seconds' worth."""
@@ -184,12 +184,13 @@ def _read(one: Round, watched: Instrumented, truth: Truth) -> dict[str, float]:
         read["possible"] = truth.reward(told, choice.response)
     estimates, bonuses = watched.estimates, watched.bonuses
     if estimates is not None:
-        among = choice.response in highest(estimates)
-        chosen = choice.response if among else int(np.argmax(estimates))
+        best = maxima(estimates, random=True)
+        among = choice.response in best
+        chosen = choice.response if among else best.item(0)
         read["greedy"] = float(among)
         read["greedy_rewards"] = reward if among else truth.reward(task, chosen)
         if bonuses is not None:
-            tied = highest(estimates + bonuses)
+            tied = maxima(estimates + bonuses, random=True)
             read["tied"] = float(len(tied))
             read["first"] = float(choice.response == tied[0])
     return read
@@ -207,18 +208,12 @@ def _read_all(truths: Array, watched: Instrumented) -> dict[str, float]:
     read = {"uniform_rewards": float(truths.mean())}
     if watched.estimates is not None and watched.bonuses is not None:
         uppers = watched.estimates + watched.bonuses
-        read["best_uppers"] = float(uppers[highest(truths)].max())
+        read["best_uppers"] = float(uppers[maxima(truths, random=True)].max())
         read["covered"] = float(np.mean(under(truths, uppers)))
     return read
 
 
 def under(truths: Array, uppers: Array) -> Mask:
     """Where the truth lies under the upper value, rounding apart."""
-    within: Mask = truths <= uppers * (1 + ROUNDING)
+    within: Mask = truths <= uppers * (1 + TOLERANCE)
     return within
-
-
-def highest(values: Array) -> Indices:
-    """Where the highest values are, those that differ by rounding only being equal."""
-    top = values.max()
-    return np.flatnonzero(values >= top - ROUNDING * abs(top))
