@@ -15,7 +15,7 @@ from tellback.arrays import AnyArray, Array, Indices
 from tellback.errors import SettingError
 from tellback.matching import Same
 from tellback.off_policy.kinds import UNKNOWN, checked_kind
-from tellback.off_policy.log_file import Entry, read_entries, write_entries
+from tellback.off_policy.log_file import LogEntry, read_entries, write_entries
 from tellback.protocol import rounds as played_rounds
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Instruction, Round, Task, WorldSpec
@@ -108,17 +108,17 @@ class Log:
         all_alike = isinstance(teacher_saw_request, bool | np.bool_)
         seen = repeat(bool(teacher_saw_request)) if all_alike else teacher_saw_request
         entries = [
-            Entry(
+            LogEntry(
                 task=played.task,
                 response=played.choice.response,
                 propensity=_propensity(played.choice.propensity),
                 description=played.description,
                 match=_match(match, played.task.instruction, played.description),
-                seen=bool(saw),
+                teacher_saw_request=bool(saw),
             )
             for played, saw in zip(rounds, seen, strict=not all_alike)  # type: ignore[arg-type]
         ]
-        return cls._from(entries, propensities)
+        return cls.from_entries(entries, propensities)
 
     @classmethod
     def played(
@@ -154,7 +154,7 @@ class Log:
     def load(cls, path: str | Path) -> Log:
         """A log that ``save`` wrote; an error names the line and the field that is wrong."""
         kind, entries = read_entries(Path(path))
-        return cls._from(list(entries), kind)
+        return cls.from_entries(list(entries), kind)
 
     def save(self, path: str | Path) -> None:
         """Write the log as lines of JSON: the file is whole or absent.
@@ -203,9 +203,9 @@ class Log:
         usable: NDArray[np.bool_] = ~np.isnan(self.matches) & ~self.teacher_saw_request
         return usable
 
-    def _entries(self) -> Iterable[Entry]:
+    def _entries(self) -> Iterable[LogEntry]:
         return map(
-            Entry,
+            LogEntry,
             self.tasks,
             self.responses.tolist(),
             self.propensities.tolist(),
@@ -215,14 +215,15 @@ class Log:
         )
 
     @classmethod
-    def _from(cls, entries: list[Entry], kind: str) -> Log:
+    def from_entries(cls, entries: list[LogEntry], kind: str) -> Log:
+        """The log of some rounds; ``kind`` says how their propensities are known."""
         for t, entry in enumerate(entries, start=1):
             if entry.response not in entry.task.responses:
                 raise SettingError(
                     f"Round {t} of the log has the response {entry.response!r}, which is not "
                     f"among the possible ones: {entry.task.responses!r}."
                 )
-        columns: Any = tuple(zip(*entries, strict=True)) or ((),) * len(Entry._fields)
+        columns: Any = tuple(zip(*entries, strict=True)) or ((),) * len(LogEntry._fields)
         tasks, responses, propensities, descriptions, matches, seen = columns
         return cls(tasks, responses, propensities, descriptions, matches, seen, kind)
 

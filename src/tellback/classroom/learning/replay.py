@@ -14,6 +14,7 @@ from sqlalchemy import Connection, func, select
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.exporting import entry_from
 from tellback.classroom.learning.fold import Fold, Taught, taught_after
 from tellback.classroom.store.rounds import STANDING, find_task
 from tellback.classroom.store.tables import rounds
@@ -124,25 +125,13 @@ def _log(
     skipped = max(0, count - MOST_JUDGED)
     which = {"lesson": lesson, "after": after}
     rows = list(connection.execute(STANDING.offset(skipped), which))
-    tasks, responses, propensities, told = [], [], [], []
+    entries = []
     for row in rows:
         asked, described = json.loads(row.asked_data), json.loads(row.described_data)
         features, _ = find_task(connection, lesson, row.number)
         listed = Listed(features_from(features, definition.facts.dim))
-        stated = asked["propensity"]
-        tasks.append(Task(None, asked["instruction"], listed))
-        responses.append(asked["response"])
-        propensities.append(np.nan if stated is None else stated)
-        told.append(described)
-    return Log(
-        tuple(tasks),
-        np.array(responses, dtype=np.int64),
-        np.array(propensities, dtype=np.float64),
-        tuple(one["description"] for one in told),
-        np.array([float(one["matched"]) for one in told]),
-        np.array([one["saw_request"] for one in told], dtype=np.bool_),
-        known,
-    )
+        entries.append(entry_from(Task(None, asked["instruction"], listed), asked, described))
+    return Log.from_entries(entries, known)
 
 
 def _judged(log: Log, agent: ModelAgent) -> Judged:
