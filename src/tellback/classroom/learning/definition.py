@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ from tellback.encoders.thumbnail import Thumbnail
 from tellback.errors import FieldError, TellbackError, one_of, real, whole
 from tellback.matching import MatchSpec, Same, Similar
 from tellback.models import Keywords, Ridge
-from tellback.roles import AgentSpec, Facts, WorldSpec
-from tellback.specs import Data, Spec, spec_from_data
+from tellback.roles import Facts, WorldSpec
+from tellback.specs import Data, Spec, part_from_data, part_types
 from tellback.streams import Streams
 
 FEATURES, TEXTS, IMAGES = "features", "texts", "images"
@@ -190,9 +191,9 @@ class Definition:
     def from_data(cls, data: Mapping[str, Any]) -> Definition:
         """The definition that ``to_data`` described, or part of it; errors name the field."""
         values = dict(data)
-        for name, base in SPECS.items():
+        for name in part_types(cls):
             if values.get(name) is not None:
-                values[name] = _named(name, _spec, values[name], base)
+                values[name] = _named(name, partial(part_from_data, cls), values[name])
         return cls(**values)
 
 
@@ -207,21 +208,6 @@ SETTINGS = (
     "second_share",
     "seed",
 )
-SPECS: dict[str, tuple[type[Spec], ...]] = {
-    "agent": (AgentSpec,),
-    "encoder": (TextEncoderSpec, EncoderSpec),
-    "match": (MatchSpec,),
-    "world": (WorldSpec,),
-}
-
-
-def _spec(name: str, data: Any, bases: tuple[type[Spec], ...]) -> Spec:
-    for base in bases[:-1]:
-        try:
-            return spec_from_data(base, data)
-        except LookupError:
-            continue
-    return spec_from_data(bases[-1], data)
 
 
 def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
