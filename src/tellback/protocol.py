@@ -188,7 +188,7 @@ def play(
     )
     ledger = Ledger(live, streams.stream("agent"))
     loop = _protocol_1(simulation, ledger, streams, start, delay, remembered)
-    recorder.consume(witness.watch(islice(loop, rounds)), progress)
+    recorder.consume(witness.observe(islice(loop, rounds)), progress)
     if isinstance(live, IsolatedAgent):
         live.flush()
     return recorder.run(
@@ -200,7 +200,7 @@ def play(
         history=remembered,
         match=match,
         by_meaning=bool(getattr(simulation.truth, "by_meaning", False)),
-        standing=witness.verdict(ledger.told),
+        status=witness.verdict(ledger.told),
     )
 
 

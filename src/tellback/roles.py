@@ -130,9 +130,11 @@ class Choice(NamedTuple):
     @classmethod
     def from_data(cls, data: Mapping[str, Any], features: Array) -> Choice:
         """The choice that ``to_data`` described; what is None there was not stated."""
-        account = {name: data.get(name) for name in ACCOUNT}
-        numbers = {n: float("nan") if v is None else v for n, v in account.items()}
-        return cls(data["response"], features, **{**numbers, "propensity": account["propensity"]})
+        account: dict[str, Any] = {name: data.get(name) for name in ACCOUNT}
+        for name, number in account.items():
+            if number is None and name != "propensity":
+                account[name] = float("nan")
+        return cls(data["response"], features, **account)
 
 
 ACCOUNT = Choice._fields[2:]
@@ -169,7 +171,7 @@ class Task(NamedTuple):
         return Choice(response, features, estimate, bonus, propensity)
 
 
-class Shown(NamedTuple):
+class DemonstratedContext(NamedTuple):
     """A context that also shows the task of the round before, and the best response to it.
 
     Attributes

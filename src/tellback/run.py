@@ -21,7 +21,7 @@ from tellback.certificate import (
 from tellback.extras import demand_extra
 from tellback.match_check import MatchCheck, match_check
 from tellback.matching import Errors, Match, Same
-from tellback.proof import Proof, Standing
+from tellback.proof import Proof, ProofStatus
 from tellback.roles import Agent, Exchange, Round
 from tellback.specs import Spec
 from tellback.theory import Interval, running_mean
@@ -314,7 +314,7 @@ class Recorder:
         start: int,
         history: Sequence[Exchange],
         match: Match,
-        standing: Standing,
+        status: ProofStatus,
         by_meaning: bool = False,
     ) -> Run:
         """The finished record."""
@@ -323,8 +323,8 @@ class Recorder:
             agent=agent,
             world_name=name_of(world),
             agent_name=agent_name,
-            proof=standing.proof,
-            caveat=standing.caveat,
+            proof=status.proof,
+            caveat=status.caveat,
             seed=seed,
             start=start,
             history=history,

@@ -13,7 +13,6 @@ import types
 import typing
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
-from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from tellback.errors import SettingError, unknown_name
@@ -159,7 +158,6 @@ class PartType(NamedTuple):
         return next(knowing, self.bases[-1])
 
 
-@cache
 def part_types(owner: type) -> dict[str, PartType]:
     """The settings of a spec, or another dataclass, that may be specs, by their annotations."""
     found = {field.name: _part_type(owner, field) for field in fields(owner)}
@@ -171,9 +169,14 @@ def _part_type(owner: type, field: Field[Any]) -> PartType:
     union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
     options = typing.get_args(annotation) if union else (annotation,)
     specs = [one for one in options if isinstance(one, type) and issubclass(one, Spec)]
-    bases = {next(base for base in one.__mro__ if "role" in vars(base)) for one in specs}
-    in_order = sorted(bases, key=lambda base: base.role)
+    in_order = sorted({_role_base(one) for one in specs}, key=lambda base: base.role)
     return PartType(tuple(in_order), or_value=any(one in VALUES for one in options))
+
+
+def _role_base(spec: type[Spec]) -> type[Spec]:
+    """The class that names the role, such as ``AgentSpec``."""
+    bases = [one for one in spec.__mro__ if issubclass(one, Spec) and "role" in vars(one)]
+    return bases[0]
 
 
 def _annotation(owner: type, field: Field[Any]) -> Any:

@@ -134,7 +134,7 @@ def _key(seed: int, role: str) -> AnyArray:
 
 
 CLASS_STREAM = "model class"
-"""The role from whose birth the members of a known model class are drawn."""
+"""The role whose initial stream draws the members of a known model class."""
 
 
 class Streams:

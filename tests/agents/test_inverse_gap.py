@@ -48,14 +48,14 @@ def test_square_cb_is_the_printed_formula(
         explorer.learn(np.ones(1))
     K, gamma = len(estimates), scale * np.sqrt(len(estimates) * (described + 1))
     task = Task(0, 0, Listed(np.ones((K, 1))))
-    _, chances = explorer.chances(task, Fixed(*estimates), np.random.default_rng(0))
+    _, probabilities = explorer.probabilities(task, Fixed(*estimates), np.random.default_rng(0))
     highest = max(estimates)
     best = next(y for y in range(K) if estimates[y] >= highest * (1 - 1e-9))
     for y in range(K):
         if y != best:
-            assert chances[y] == pytest.approx(1 / (K + gamma * (highest - estimates[y])))
-    assert chances.sum() == pytest.approx(1, rel=1e-12)
-    assert (chances > 0).all()
+            assert probabilities[y] == pytest.approx(1 / (K + gamma * (highest - estimates[y])))
+    assert probabilities.sum() == pytest.approx(1, rel=1e-12)
+    assert (probabilities > 0).all()
 
 
 def test_equally_good_responses_share_the_rest() -> None:
@@ -76,15 +76,15 @@ def test_what_is_tried_spans_the_features_with_gaps(scale: float, seed: int) -> 
     explorer = SpannerWeights(scale, "first")
     for _ in range(8):
         explorer.learn(g[0])
-    _, chances = explorer.chances(task, Fixed(*estimates), np.random.default_rng(0))
+    _, probabilities = explorer.probabilities(task, Fixed(*estimates), np.random.default_rng(0))
     eta, gaps = scale * np.sqrt(9 / 4), estimates.max() - estimates
-    tried = np.flatnonzero(chances)
+    tried = np.flatnonzero(probabilities)
     best = int(estimates.argmax())
     for y in tried:
         if y != best:
-            assert chances[y] == pytest.approx(1 / (8 * (1 + eta * gaps[y])))
-    assert chances[best] >= 0.5
-    assert chances.sum() == pytest.approx(1, rel=1e-12)
+            assert probabilities[y] == pytest.approx(1 / (8 * (1 + eta * gaps[y])))
+    assert probabilities[best] >= 0.5
+    assert probabilities.sum() == pytest.approx(1, rel=1e-12)
     shrunk = g / np.sqrt(1 + eta * gaps)[:, None]
     # The best has a share whether it is a member or not: four of the rows are the spanner.
     assert any(

@@ -14,11 +14,11 @@ from tellback.agents.randomized import drawn, votes
 def test_only_what_is_possible_is_drawn(weights: list[int], u: float) -> None:
     if not any(weights):
         weights[0] = 1
-    chances = np.array(weights) / sum(weights)
-    response = drawn(chances, u)
-    assert chances[response] > 0
-    assert chances[:response].sum() <= u + 1e-12
-    assert u <= chances[: response + 1].sum() + 1e-12
+    probabilities = np.array(weights) / sum(weights)
+    response = drawn(probabilities, u)
+    assert probabilities[response] > 0
+    assert probabilities[:response].sum() <= u + 1e-12
+    assert u <= probabilities[: response + 1].sum() + 1e-12
 
 
 def test_votes_are_shared_among_equals_or_go_to_the_first() -> None:

@@ -14,7 +14,7 @@ from tellback.errors import SettingError, one_of
 from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
-from tellback.proof import Standing, vouches
+from tellback.proof import ProofStatus, register_provable
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 from tellback.saved import InFiles
 from tellback.ties import TIES
@@ -53,7 +53,7 @@ class ModelAgent(InFiles):
         """What states its widths."""
         return self.explorer
 
-    def standing(self) -> Standing:
+    def proof_status(self) -> ProofStatus:
         """What stands behind its widths: a radius of the theory for this very model, or nothing.
 
         All of it must be tellback's own and unaltered (``unaltered.why_not_ours``).
@@ -61,19 +61,19 @@ class ModelAgent(InFiles):
         bounds, model = self.bounds, self.model
         if type(bounds) is not Optimism or bounds.caveat or bounds.model is not model:
             caveat = bounds.caveat or "its widths are for another model, or weighted otherwise"
-            return Standing(None, caveat)
+            return ProofStatus(None, caveat)
         learned = bounds.ellipsoid.count
         if self.withdrawn:
             caveat = f"{self.withdrawn:,} descriptions were taken back, maybe for what they said"
-            return Standing(None, caveat, learned)
+            return ProofStatus(None, caveat, learned)
         proof = bounds.proof()
         if isinstance(proof, str):
-            return Standing(None, proof, learned)
+            return ProofStatus(None, proof, learned)
         if getattr(model, "described", None) != learned:
-            return Standing(None, "its model was taught other descriptions than its ellipsoid")
+            return ProofStatus(None, "its model was taught other descriptions than its ellipsoid")
         if caveat := why_not_ours(self, self.spec, self.facts, learned):
-            return Standing(None, caveat, learned)
-        return Standing(proof, "", learned)
+            return ProofStatus(None, caveat, learned)
+        return ProofStatus(proof, "", learned)
 
     @property
     def propensities(self) -> str:
@@ -134,7 +134,7 @@ class ModelAgent(InFiles):
         self.explorer.restore(part(state, EXPLORER))
 
 
-vouches(ModelAgent, ModelAgent.standing)
+register_provable(ModelAgent, ModelAgent.proof_status)
 
 
 @dataclass(frozen=True)

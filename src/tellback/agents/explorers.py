@@ -233,7 +233,7 @@ class Dithering(Stateless):
         )
 
 
-class UniformExplorer(Stateless):
+class UniformSampling(Stateless):
     """Any response, with equal probability; the model is not asked."""
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:

@@ -27,34 +27,36 @@ class Randomized(Stateless):
     def __init__(self, ties: str) -> None:
         self._random = ties == "random"
 
-    def chances(self, task: Task, model: Model, rng: np.random.Generator) -> tuple[Array, Array]:
+    def probabilities(
+        self, task: Task, model: Model, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
         """The estimate of every response, and its probability of being chosen."""
         raise NotImplementedError
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """A response drawn from the probabilities."""
-        estimates, chances = self.chances(task, model, rng)
-        response = drawn(chances, rng.random())
+        estimates, probabilities = self.probabilities(task, model, rng)
+        response = drawn(probabilities, rng.random())
         if response < 0:
             raise not_finite(model)
         features, estimate = task.responses.features(response), estimates.item(response)
-        propensity = min(chances.item(response), 1.0) if self.stated else None
+        propensity = min(probabilities.item(response), 1.0) if self.stated else None
         return Choice(response, features, estimate, 0.0, propensity)
 
 
 @compiled
-def drawn(chances: Array, u: float) -> int:
+def drawn(probabilities: Array, u: float) -> int:
     """The response at which the running sum of probabilities exceeds u, uniform on [0, 1).
 
     -1 if one of them is no number.
     """
     response = -1
-    for y in range(len(chances)):
-        if not chances[y] >= 0.0:
+    for y in range(len(probabilities)):
+        if not probabilities[y] >= 0.0:
             return -1
-        if chances[y] > 0.0 and u >= 0.0:  # rounding must not end at one that cannot be drawn
+        if probabilities[y] > 0.0 and u >= 0.0:  # rounding must not end at one that cannot be drawn
             response = y
-            u -= chances[y]
+            u -= probabilities[y]
     return response
 
 

@@ -80,7 +80,9 @@ class PosteriorSampling(Randomized):
         self.stated = draws > 1
         self.propensities = f"exact given {draws} draws" if self.stated else "none are stated"
 
-    def chances(self, task: Task, model: Model, rng: np.random.Generator) -> tuple[Array, Array]:
+    def probabilities(
+        self, task: Task, model: Model, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
         """The share of the draws for which each response is the best."""
         posterior = cast(Posterior, model)  # to ask it every round would take longer than the rest
         responses = task.responses

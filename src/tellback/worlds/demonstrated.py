@@ -10,9 +10,9 @@ import numpy as np
 
 from tellback.matching import Match, Same
 from tellback.roles import (
+    DemonstratedContext,
     Exchange,
     Instruction,
-    Shown,
     Simulation,
     Task,
     Teacher,
@@ -64,10 +64,12 @@ class _Showing:
             self._past = _Own(history)
         task = self._world.task(t, self._past, rng)
         if not history:
-            return task._replace(context=Shown(task.context))
+            return task._replace(context=DemonstratedContext(task.context))
         before = self._past[-1].task
         rewards = [self._truth.reward(before, y) for y in range(len(before.responses))]
-        return task._replace(context=Shown(task.context, before, int(np.argmax(rewards))))
+        return task._replace(
+            context=DemonstratedContext(task.context, before, int(np.argmax(rewards)))
+        )
 
 
 class _Within:

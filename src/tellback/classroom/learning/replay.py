@@ -19,7 +19,7 @@ from tellback.classroom.learning.fold import Fold, Taught, taught_after
 from tellback.classroom.store.rounds import STANDING, find_task
 from tellback.classroom.store.tables import rounds
 from tellback.errors import FieldError, TellbackError
-from tellback.off_policy import AgentPolicy, Estimate, Log, doubly_robust, self_normalised
+from tellback.off_policy import AgentPolicy, Log, ValueEstimate, doubly_robust, self_normalised
 from tellback.off_policy.kinds import EXACT
 from tellback.responses import Listed
 from tellback.roles import Task
@@ -40,8 +40,8 @@ OFFLINE = "take the lesson out (GET .../export) and replay it where there is tim
 class Judged(NamedTuple):
     """What the log says an agent would have been worth, or why it does not say."""
 
-    estimate: Estimate | None
-    doubly_robust: Estimate | None
+    estimate: ValueEstimate | None
+    doubly_robust: ValueEstimate | None
     says: str
 
 
