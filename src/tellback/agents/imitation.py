@@ -20,7 +20,7 @@ from tellback.ties import TIES
 class Imitation(AgentSpec):
     """Does what was shown: the response most like the best ones of earlier rounds.
 
-    Only where somebody shows them (``worlds.Demonstrated``): descriptions are not listened to.
+    Only where somebody shows them (``worlds.Demonstrations``): descriptions are not listened to.
     For each instruction, a ridge regression of 1[y is the best] on g(y, s), over all
     responses of the tasks that were shown.
 

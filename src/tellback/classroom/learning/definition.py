@@ -20,9 +20,10 @@ from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import TextEncoderSpec
 from tellback.encoders.thumbnail import Thumbnail
 from tellback.errors import FieldError, TellbackError, one_of, real, whole
-from tellback.matching import MatchSpec, Same, Similar
+from tellback.matching import MatchSpec, Same
 from tellback.models import Keywords, Ridge
 from tellback.roles import Facts, WorldSpec
+from tellback.similarity import Similar
 from tellback.specs import Data, Spec, part_from_data, part_types
 from tellback.streams import Streams
 
