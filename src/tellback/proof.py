@@ -1,4 +1,4 @@
-"""What makes a certificate of regret a proof, and what voids it.
+"""When a certificate of regret is a proof, and when it is not.
 
 A certificate is a proof if the widths that it sums hold the truth with a stated probability.
 That follows from a radius of the theory and a model that keeps its premises, never from what
@@ -21,7 +21,7 @@ from tellback.arrays import Array
 ROUNDING = 1e-9
 """By how much a reward may differ from f(x) . g, and a truth from a member of its class."""
 
-OWN_WORD = "nothing but the agent's own word stands behind its widths"
+OWN_WORD = "nothing but the agent's own word supports its widths"
 
 DRAWN = "every description is drawn from P(x | y, s), given context and response alone"
 
@@ -88,7 +88,7 @@ class Proof:
 
 
 class ProofStatus(NamedTuple):
-    """What stands behind the widths that an agent states.
+    """Whether the widths that an agent states are proven.
 
     Attributes
     ----------
@@ -109,18 +109,18 @@ _KNOWN: dict[type, Callable[[Any], ProofStatus]] = {}
 
 
 def register_provable(kind: type, status: Callable[[Any], ProofStatus]) -> None:
-    """Have agents of exactly this type be known: a subclass may do something else."""
+    """Register how agents of exactly this type prove their widths; subclasses do not count."""
     _KNOWN[kind] = status
 
 
 def proof_status_of(agent: object) -> ProofStatus:
-    """What stands behind an agent's widths now; nothing, if its type is not known."""
+    """Whether an agent's widths are proven now; they are not if its type is not registered."""
     known = _KNOWN.get(type(agent))
     return ProofStatus(None, OWN_WORD) if known is None else known(agent)
 
 
 class Witness:
-    """Sees whether a run is one that its agent's proof is about.
+    """Checks whether a run meets the premises of its agent's proof.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class Witness:
         self._linear: bool | None = None  # not known, as long as nothing is seen of F
 
     def observe(self, rounds: Iterator[Any]) -> Iterator[Any]:
-        """The rounds as they come; looked at only where there is a proof to lose."""
+        """The rounds, unchanged; they are inspected only if there is a proof."""
         return rounds if self._before.proof is None else self._observed(rounds)
 
     def _observed(self, rounds: Iterator[Any]) -> Iterator[Any]:
@@ -200,7 +200,7 @@ class Witness:
         return ProofStatus(told_of, "", after.learned)
 
     def _void(self, proof: Proof, learned: int, told: int) -> str:
-        """What of the run is not as the proof needs it."""
+        """The premise that the run violates; '' if none."""
         before = self._before.learned
         if before and before != self._start:
             of_this = f", and {self._start:,} rounds of this run were before" * bool(self._start)

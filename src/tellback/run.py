@@ -331,11 +331,11 @@ class Recorder:
             match=match,
             by_meaning=by_meaning,
         )
-        return _held_against_the_truth(run)
+        return _check_proof(run)
 
 
-def _held_against_the_truth(run: Run) -> Run:
-    """The run, its proof void or called in question by what the referee saw."""
+def _check_proof(run: Run) -> Run:
+    """The run; its proof is dropped or marked as failed if the truth contradicts it."""
     if run.proof is None:
         return run
     check = run.match_check
@@ -352,6 +352,6 @@ def _writable(column: Any) -> Any:
 
 
 def name_of(thing: object) -> str:
-    """What a run calls its world or its agent: the settings, or else the class."""
+    """The name of a world or an agent in a run: its settings, or else its class."""
     name = repr(thing) if isinstance(thing, Spec) else type(thing).__name__
     return str.__str__(name)  # a plain text: a class of the agent's own could answer otherwise

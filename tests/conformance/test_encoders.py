@@ -37,11 +37,12 @@ def test_encoders_of_sentences_pass(spec: TextEncoderSpec) -> None:
 
 
 def mean_colour(pictures: Pictures) -> Floats:
-    return pictures.mean(axis=(1, 2))
+    colours: Floats = pictures.mean(axis=(1, 2))
+    return colours
 
 
 def brightest_of_all(pictures: Pictures) -> Floats:
-    return pictures.mean(axis=(1, 2)) / pictures.mean()
+    return mean_colour(pictures) / float(pictures.mean())
 
 
 def overwriting(pictures: Pictures) -> Floats:
@@ -92,7 +93,7 @@ class Words(TextEncoderSpec):
 
     def build(self) -> Any:
         def encode(sentence: str) -> Floats:
-            vector = np.eye(3)[len(sentence) % 3] * bool(sentence)
+            vector: Floats = np.eye(3)[len(sentence) % 3] * bool(sentence)
             if self.fault == "length":
                 return 2 * vector
             return np.roll(vector, next(CALLS)) if self.fault == "restless" else vector

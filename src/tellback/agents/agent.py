@@ -50,13 +50,13 @@ class ModelAgent(InFiles):
 
     @property
     def bounds(self) -> Explorer:
-        """What states its widths."""
+        """The explorer that states its widths."""
         return self.explorer
 
     def proof_status(self) -> ProofStatus:
-        """What stands behind its widths: a radius of the theory for this very model, or nothing.
+        """Whether a radius of the theory for this model proves its widths.
 
-        All of it must be tellback's own and unaltered (``unaltered.why_not_ours``).
+        All of the agent must be tellback's own and unaltered (``unaltered.why_not_ours``).
         """
         bounds, model = self.bounds, self.model
         if type(bounds) is not Optimism or bounds.caveat or bounds.model is not model:
@@ -190,7 +190,7 @@ def default_model(facts: Facts) -> ModelSpec:
 
 
 def part(state: State, prefix: str) -> State:
-    """What of a state belongs to one of an agent's parts."""
+    """The entries of a state that belong to one part of an agent."""
     return {
         name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
     }

@@ -1,4 +1,4 @@
-"""Any agent with a model, and how wrong each of its choices can be at most."""
+"""An agent with a model whose choices come with confidence widths."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Explorer(Protocol):
 
 
 class Stateless:
-    """The part of an explorer that learns nothing by itself, and adds nothing to estimates."""
+    """Base of explorers that learn nothing and add nothing to estimates."""
 
     caveat = "it states no widths"
     propensities = "exact"
@@ -73,7 +73,7 @@ class Stateless:
 
     @property
     def withdraws(self) -> bool:
-        """Whether it learns nothing indeed; one that does must say how to take it back."""
+        """Whether it learns nothing; a subclass that learns must say how to withdraw."""
         return type(self).learn is Stateless.learn
 
     def withdraw(self, features: Array) -> None:
@@ -134,7 +134,7 @@ class Optimism:
         return self.ellipsoid.log_det
 
     def about(self, model: Model) -> None:
-        """Have the radius be that of this model's estimates."""
+        """Set the model whose estimates the radius is for."""
         self.model = model
         self._gap = model.likelihood_gap if isinstance(model, Likely) else float
 
@@ -170,7 +170,7 @@ class Optimism:
 
     def bonuses(self, responses: Listed) -> Array:
         """k times the elliptic width of every listed response."""
-        # To ask is not to meet: what is kept stays as it is.
+        # Looking at a bonus must not change the cached widths.
         bonuses: Array = self.k * np.sqrt(self.ellipsoid.squared_widths(responses, keep=False))
         return bonuses
 
@@ -246,9 +246,9 @@ class UniformSampling(Stateless):
 def optimistic_choice(
     task: Task, estimates: Array, widths: Array, k: float, random: bool, rng: np.random.Generator
 ) -> Choice | None:
-    """The response with the highest estimate plus k times its width; None if one is no number.
+    """The response with the highest estimate plus k times its width; None if any is not finite.
 
-    ``widths`` are squared, ``random`` says how to choose among equals.
+    ``widths`` are squared. ``random`` says whether ties are broken at random.
     """
     best = _most_optimistic(estimates, widths, k, random)
     if not len(best):
@@ -262,7 +262,7 @@ def optimistic_choice(
 
 
 def not_finite(model: Model) -> ProtocolError:
-    """What is wrong with a model whose estimates cannot be compared."""
+    """The error for a model whose estimates are not all numbers."""
     return ProtocolError(f"The estimates of {type(model).__name__} are not all numbers.")
 
 

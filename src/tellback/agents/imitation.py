@@ -1,4 +1,4 @@
-"""Learning from demonstrations: what an agent is worth that is shown the best response."""
+"""Learning from demonstrations: an agent that is shown the best response of the last round."""
 
 from __future__ import annotations
 

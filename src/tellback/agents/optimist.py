@@ -1,4 +1,4 @@
-"""Agents that are optimistic with a constant k and lambda, and are no model and explorer."""
+"""Optimistic agents with constant k and lambda that are not a model and an explorer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explorers that draw a response from probabilities which they can state."""
+"""Explorers that draw a response from stated probabilities."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tellback.ties import tie_probabilities
 
 
 class Randomized(Stateless):
-    """The base of such explorers: each says how probable every response is.
+    """The base of such explorers: each states the probability of every response.
 
     Parameters
     ----------
     ties : "random" or "first"
-        Among equally good responses, whether their probability is shared or the first's.
+        Whether equally good responses share their probability, or the first has all of it.
     """
 
     stated = True
@@ -48,7 +48,7 @@ class Randomized(Stateless):
 def drawn(probabilities: Array, u: float) -> int:
     """The response at which the running sum of probabilities exceeds u, uniform on [0, 1).
 
-    -1 if one of them is no number.
+    -1 if any probability is not a number.
     """
     response = -1
     for y in range(len(probabilities)):
@@ -62,7 +62,7 @@ def drawn(probabilities: Array, u: float) -> int:
 
 @compiled
 def votes(ballots: Array, random: bool) -> Array:
-    """The share of the rows for which each response is the highest, equals sharing a vote."""
+    """The share of the rows in which each response is the highest; ties share a vote."""
     shares = np.zeros(ballots.shape[1])
     for row in range(len(ballots)):
         shares += tie_probabilities(ballots[row], random)

@@ -1,4 +1,4 @@
-"""What a trial found, in plain words."""
+"""The results of a check, in plain words."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PromiseCheck:
 
 @dataclass(frozen=True)
 class Report:
-    """What the kit found. True if nothing is wrong."""
+    """The results of all promises. True if nothing is wrong."""
 
     role: str
     findings: tuple[PromiseCheck, ...]

@@ -147,7 +147,7 @@ class Child:
 
 
 class _Numbered(pickle.Unpickler):
-    """Reads what was pickled with lists of responses by their number."""
+    """Unpickles tasks in which lists of responses are numbers."""
 
     def __init__(self, data: bytes, responses: Any) -> None:
         super().__init__(io.BytesIO(data))

@@ -27,7 +27,7 @@ _OWN_ERRORS: dict[str, type[TellbackError]] = {
 
 
 class IsolationError(TellbackError):
-    """An isolated agent raised an error, died, or answered with what is no answer."""
+    """An isolated agent raised an error, died, or gave an invalid answer."""
 
 
 class IsolatedAgent(InFiles):

@@ -34,7 +34,7 @@ _DEEPEST = 32
 
 
 class WireError(Exception):
-    """An answer that is none of those that are allowed."""
+    """An answer that is not allowed."""
 
 
 def most_bytes(kind: bytes) -> int:

@@ -1,4 +1,4 @@
-"""What another agent would have been worth, from the log of one that played.
+"""Off-policy evaluation: the mean reward of another agent, from the log of one that played.
 
 1[x' = x] is an unbiased sample of the hidden reward P(x | y, s), as long as the teacher has not
 seen x. A log of tasks, responses, the probabilities with which they were chosen, and

@@ -42,8 +42,8 @@ class Log:
     descriptions : sequence of Instruction or None
         x'_t; None where the round was never described.
     matches : Array
-        1 if the description is what was asked for, 0 if not, NaN if there is none. What is
-        missing stays missing: nothing is put in its place.
+        1 if the description matches the instruction, 0 if not, NaN if there is no description.
+        Missing matches are not imputed.
     teacher_saw_request : array of bool
         Rounds whose teacher had seen what was asked for. What such a teacher says is no
         sample of the reward, so no estimate uses these rounds.
@@ -159,8 +159,8 @@ class Log:
     def save(self, path: str | Path) -> None:
         """Write the log as lines of JSON: the file is whole or absent.
 
-        Of contexts, only those are kept that are numbers, words or None; others come back
-        as None. Features and instructions, all that models look at, are kept exactly.
+        Only contexts that are numbers, words or None are stored; others come back as None.
+        Features and instructions are stored exactly: models need nothing else.
         """
         write_entries(Path(path), self._entries(), self.kind)
 

@@ -26,7 +26,7 @@ FIRST_VERSION = 1
 """Whose files did not say how their propensities are known."""
 
 PLAIN = (bool, int, float, str)
-"""What a context may be to be kept."""
+"""Types of contexts that a file can hold."""
 
 
 class LogEntry(NamedTuple):
