@@ -25,7 +25,6 @@ import numpy as np
 from tellback import Simulation, Task, play, rounds
 from tellback.agents import (
     AgentSpec,
-    EnsembleSampling,
     EpsilonGreedy,
     Greedy,
     InverseGap,
@@ -35,12 +34,12 @@ from tellback.agents import (
 from tellback.arrays import Array
 from tellback.models import Mixture
 from tellback.off_policy import (
-    Estimate,
     Greedily,
     Log,
     OverlapError,
     Policy,
     Uniformly,
+    ValueEstimate,
     doubly_robust,
     inverse_propensity,
     self_normalised,
@@ -65,7 +64,6 @@ CANDIDATES: tuple[AgentSpec, ...] = (
     EpsilonGreedy(epsilon=0.3),
     EpsilonGreedy(epsilon=0.1),
     InverseGap(),
-    EnsembleSampling(),
     Thompson(),
 )
 LONG = 1000
@@ -113,7 +111,7 @@ def report(world: Synthetic, logger: AgentSpec, number: int, logs: int) -> dict[
     """A row for every target: coverage, length and bias of each estimator, and refusals."""
     simulation = world.build(np.random.default_rng(0))
     taught, targets = _targets(simulation)
-    estimators: list[Callable[[Log, Policy], Estimate]] = [
+    estimators: list[Callable[[Log, Policy], ValueEstimate]] = [
         inverse_propensity,
         self_normalised,
         lambda log, target: doubly_robust(log, target, taught),
@@ -121,7 +119,7 @@ def report(world: Synthetic, logger: AgentSpec, number: int, logs: int) -> dict[
             log, target, Mixture().build(world.facts, np.random.default_rng(0)), learn=True
         ),
     ]
-    found: dict[str, list[list[tuple[float, Estimate]]]] = {name: [] for name in targets}
+    found: dict[str, list[list[tuple[float, ValueEstimate]]]] = {name: [] for name in targets}
     refused = dict.fromkeys(targets, 0)
     for seed in range(logs):
         log = Log.of(islice(rounds(simulation, logger, seed=seed), number))
@@ -171,7 +169,7 @@ def logger_row(world: Synthetic, logger: AgentSpec, logs: int) -> list[str]:
     return cells
 
 
-def _cell(pairs: list[tuple[float, Estimate]]) -> str:
+def _cell(pairs: list[tuple[float, ValueEstimate]]) -> str:
     held = np.mean([e.low <= truth <= e.high for truth, e in pairs])
     length = np.mean([e.high - e.low for _, e in pairs])
     errors = np.array([e.mean - truth for truth, e in pairs])

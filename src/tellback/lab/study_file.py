@@ -22,10 +22,10 @@ from tellback.encoders import EncoderSpec
 from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
 from tellback.lab import toml_lines
 from tellback.lab.plan import Plan
-from tellback.lab.settings import MAYBE_PARTS, PARTS, named_spec
+from tellback.lab.settings import named_spec
 from tellback.lab.study import Decide, Study
 from tellback.models import ModelSpec
-from tellback.specs import Spec
+from tellback.specs import Spec, part_types
 from tellback.worlds import WorldSpec
 
 STUDY_KEYS = ("name", "rounds", "tuning", "reported", "worlds", "agents")
@@ -193,7 +193,7 @@ class _Reader:
                 also = known if whole is None else [*known, "kind", "grid"]
                 unknown = unknown_name(f"setting of {spec.kind} named", name, also)
                 self._refuse(value, str(unknown))
-        values = {name: self._setting(name, value) for name, value in settings.items()}
+        values = {name: self._setting(spec, name, value) for name, value in settings.items()}
         if error := _error(spec, values):
             self._blame(spec, settings, values, error, whole)
         return spec.with_settings(values)
@@ -216,12 +216,11 @@ class _Reader:
                 self._refuse(located, alone)
         self._refuse(whole or next(iter(settings.values())), error)
 
-    def _setting(self, name: str, given: _Located) -> Any:
-        if name in PARTS:
-            return self._spec(PARTS[name], given)
-        if isinstance(given.value, Mapping) and name in MAYBE_PARTS:
-            return self._spec(MAYBE_PARTS[name], given)
-        if isinstance(given.value, Mapping):
+    def _setting(self, spec: Spec, name: str, given: _Located) -> Any:
+        part, table = part_types(type(spec)).get(name), isinstance(given.value, Mapping)
+        if part is not None and (table or not part.or_value):
+            return self._spec(part.base(given.value.get("kind") if table else given.value), given)
+        if table:
             self._refuse(given, f"{name} is a value, not a table.")
         return tuple(given.value) if isinstance(given.value, list) else given.value
 

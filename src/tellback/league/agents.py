@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tellback.agents import (
     LORIL,
-    EnsembleSampling,
     EpsilonGreedy,
     Fisher,
     Greedy,
@@ -55,7 +54,6 @@ def in_tables() -> AgentGrids:
             InverseGap(scale=30, tried="spanner"),
             InverseGap(scale=100, tried="spanner"),
         ),
-        "ensemble": (EnsembleSampling(members=3),),
         "one-hot LORIL": tuple(OneHotLORIL(k=k, lam=1.0) for k in KS[:2]),
     }
 

@@ -11,8 +11,7 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from tellback.agents.explorers import ROUNDING
-from tellback.arrays import Array, Indices
+from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.lab.diagnose.instrumented import InstrumentedAgent
 from tellback.lab.study import RunSpec
@@ -20,6 +19,7 @@ from tellback.protocol import rounds
 from tellback.responses import Listed
 from tellback.roles import Agent, Facts, Instruction, Round, Truth
 from tellback.streams import Streams
+from tellback.ties import maxima
 
 TRUTHS_ASKED = 200_000
 """The most responses whose true reward is computed beside the chosen one: a few seconds."""
@@ -183,12 +183,13 @@ def _read(one: Round, agent: InstrumentedAgent, truth: Truth) -> dict[str, float
         read["possible"] = truth.reward(told, choice.response)
     estimates, bonuses = agent.estimates, agent.bonuses
     if estimates is not None:
-        among = choice.response in highest(estimates)
-        chosen = choice.response if among else int(np.argmax(estimates))
+        best = maxima(estimates, random=True)
+        among = choice.response in best
+        chosen = choice.response if among else best.item(0)
         read["greedy"] = float(among)
         read["greedy_rewards"] = reward if among else truth.reward(task, chosen)
         if bonuses is not None:
-            tied = highest(estimates + bonuses)
+            tied = maxima(estimates + bonuses, random=True)
             read["tied"] = float(len(tied))
             read["first"] = float(choice.response == tied[0])
     return read
@@ -205,11 +206,5 @@ def _read_all(rewards: Array, agent: InstrumentedAgent) -> dict[str, float]:
     read = {"uniform_rewards": float(rewards.mean())}
     if agent.estimates is not None and agent.bonuses is not None:
         uppers = agent.estimates + agent.bonuses
-        read["best_uppers"] = float(uppers[highest(rewards)].max())
+        read["best_uppers"] = float(uppers[maxima(rewards, random=True)].max())
     return read
-
-
-def highest(values: Array) -> Indices:
-    """The indices of the highest values; values that differ by rounding only count as equal."""
-    top = values.max()
-    return np.flatnonzero(values >= top - ROUNDING * abs(top))
