@@ -1,4 +1,4 @@
-"""What the classroom costs over HTTP: beside a bare echo, in long lessons, with many candidates."""
+"""The cost of the classroom over HTTP: a bare echo, long lessons, many candidates."""
 
 from __future__ import annotations
 

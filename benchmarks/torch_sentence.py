@@ -1,4 +1,4 @@
-"""The sentence model as one would write it in PyTorch: benchmark's counterpart, tests' oracle.
+"""A first version of the sentence model in PyTorch, for the benchmark and as a test oracle.
 
 ``nn.Embedding``, ``nn.GRU`` and ``nn.Linear``; batches padded; gradients by autograd.
 """
@@ -15,7 +15,7 @@ from torch import nn
 
 from tellback.arrays import Array
 from tellback.models import Sentence
-from tellback.models.gru import Weights
+from tellback.models.gru_weights import Weights
 from tellback.models.words import BEGIN, END, Vocabulary
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State

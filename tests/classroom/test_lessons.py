@@ -435,14 +435,14 @@ def test_a_share_that_is_shown_after_every_event_rarely_ever_excludes_the_truth(
 def test_progress_says_of_bounds_that_were_chosen_that_they_prove_nothing() -> None:
     from tellback.certificate import Calibration
     from tellback.classroom.web.api.progress import _with_caveat
-    from tellback.proof import Proof, Standing, standing_of
+    from tellback.proof import Proof, ProofStatus, proof_status_of
 
     nan = float("nan")
     grey = Calibration(nan, nan, nan, "grey", "2 descriptions do not contradict the bounds")
     dark = Calibration(nan, nan, nan, "dark", "the agent states no widths")
     agent = LORIL(k=0.3, model=Ridge()).build(SENTENCES.facts, np.random.default_rng(0))
-    chosen = standing_of(agent)
+    chosen = proof_status_of(agent)
     assert "k = 0.3 was chosen and not derived" in _with_caveat(grey, chosen)
     assert _with_caveat(dark, chosen) == dark.says
-    derived = Standing(Proof(0.05, "a radius", "the truth is in its class"), "")
+    derived = ProofStatus(Proof(0.05, "a radius", "the truth is in its class"), "")
     assert "no proof: nobody knows whether descriptions were skipped" in _with_caveat(grey, derived)

@@ -133,6 +133,6 @@ def test_check_takes_a_world_and_says_so_where_sizes_do_not_fit(folder: Path) ->
     (folder / "mine.py").write_text(fixed)
     wrong = tellback("check mine:Fixed", folder)
     assert wrong.returncode == 1
-    assert "--world synthetic --set instructions=200" in wrong.stdout
+    assert "--world on the command line" in wrong.stdout
     right = tellback("check mine:Fixed --world synthetic --set responses=6", folder)
     assert right.returncode == 0, right.stdout

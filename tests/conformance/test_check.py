@@ -9,7 +9,6 @@ import pytest
 
 from tellback import Choice, Facts, Listed, Simulation, Task, check
 from tellback.agents import AgentSpec
-from tellback.encoders import NGrams, ShapeAndColour, Thumbnail
 from tellback.models import ModelSpec
 from tellback.specs import Spec, known_kinds
 from tellback.worlds import Synthetic, WorldSpec
@@ -254,35 +253,3 @@ class Uncopied(Counting):
 
 def test_an_agent_that_cannot_be_copied_is_reported_and_not_a_crash() -> None:
     assert "cannot be copied" in str(check(Uncopied()))
-
-
-def brightness(pictures: Any) -> Any:
-    return pictures.mean(axis=(1, 2, 3))[:, None]
-
-
-@pytest.mark.parametrize("encoder", [Thumbnail(cells=2), ShapeAndColour(), NGrams(), brightness])
-def test_an_encoder_that_keeps_its_promises_passes(encoder: Any) -> None:
-    report = check(encoder)
-    assert report, str(report)
-    assert report.role == "encoder"
-
-
-def contrast(pictures: Any) -> Any:
-    return brightness(pictures) - brightness(pictures).mean()
-
-
-def darkening(pictures: Any) -> Any:
-    pictures //= 2
-    return brightness(pictures)
-
-
-@pytest.mark.parametrize(
-    ("encoder", "words"),
-    [
-        (lambda pictures: pictures.mean(), "must give a row of numbers for each of 6 pictures"),
-        (contrast, "depend on the pictures beside it"),
-        (darkening, "it wrote into the pictures"),
-    ],
-)
-def test_a_faulty_encoder_is_told_what_is_wrong(encoder: Any, words: str) -> None:
-    assert words in str(check(encoder))

@@ -70,7 +70,7 @@ def test_a_class_that_was_typed_is_played_here_and_a_sentence_says_so(tmp_path: 
     typed = typed_class()()
     study = Study("s", WORLD, {"typed": (typed,), "greedy": (Greedy(),)}, 50, (), (0, 1))
     listener = Noted()
-    (results,) = run_studies([study], Store(tmp_path), watch=listener)
+    (results,) = run_studies([study], Store(tmp_path), listener=listener)
     assert len(results.runs()) == 4
     assert len(listener.notes) == 1
     assert "2 runs are played in this process" in listener.notes[0]
@@ -98,7 +98,7 @@ def test_ctrl_c_stops_the_run_under_way_and_keeps_what_is_finished(tmp_path: Pat
                 os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        run_missing(runs, store, on=Inline(), watch=Interrupting())
+        run_missing(runs, store, on=Inline(), listener=Interrupting())
     assert not store.has(runs[1])
     assert store.failure(runs[1]) is None
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

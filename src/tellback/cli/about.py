@@ -78,12 +78,5 @@ def check(
         where, _ = specs_with_settings(world, [], settings or [])
     report = try_out(imported(thing), where)
     console().print(str(report), markup=False, highlight=False, soft_wrap=True)
-    if not report and world is None and report.role in ("agent", "model"):
-        console().print(
-            "Is it made for features of one size, or for so many instructions? Then try it in "
-            "its world, such as --world synthetic --set instructions=200; or give its class a "
-            "parameter named facts, which has dim and instructions.",
-            soft_wrap=True,
-        )
     if not report:
         raise typer.Exit(1)

@@ -12,7 +12,7 @@ import typer
 
 if TYPE_CHECKING:
     from tellback.lab import Results
-    from tellback.lab.status import Status
+    from tellback.lab.status import StudyStatus
 
 
 def print_json(data: object) -> None:
@@ -83,7 +83,7 @@ def _study_data(results: Results) -> dict[str, Any]:
     }
 
 
-def status_data(status: Status) -> dict[str, Any]:
+def status_data(status: StudyStatus) -> dict[str, Any]:
     """How far a study is, with every run that is done, failed or damaged."""
 
     def runs(some: Any) -> list[dict[str, Any]]:

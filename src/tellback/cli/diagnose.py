@@ -64,7 +64,7 @@ def diagnose(
             soft_wrap=True,
         )
     if as_json:
-        said = {"cause": found.cause, "verdict": found.verdict, "findings": found.findings}
+        said = {"cause": found.cause, "verdict": found.verdict, "checks": found.checks}
         print_json({"run": spec.identity, "about": about, **said})
     else:
         out.print(f"{about}\n", markup=False, highlight=False, soft_wrap=True)

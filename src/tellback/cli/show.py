@@ -64,7 +64,7 @@ def run_and_show(
 
         listener = Shown(show, partial(out.print, markup=False, soft_wrap=True))
         try:
-            return run_studies(studies, store, on=engine, watch=listener, reuse=reuse), True
+            return run_studies(studies, store, on=engine, listener=listener, reuse=reuse), True
         except KeyboardInterrupt:
             out.print("Stopped. What is finished is kept; the same command goes on from there.")
             raise typer.Exit(130) from None

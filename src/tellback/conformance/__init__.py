@@ -1,4 +1,4 @@
-"""The conformance kit: does an object keep to its role in the protocol."""
+"""The conformance kit: checks that an object keeps the promises of its role."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from tellback.agents import Greedy
 from tellback.conformance.agents import agent_checks
-from tellback.conformance.encoders import encoder_checks, text_encoder_checks
-from tellback.conformance.report import Finding, Report, report
+from tellback.conformance.encoders import picture_encoder_checks, text_encoder_checks
+from tellback.conformance.report import PromiseCheck, Report, report
 from tellback.conformance.worlds import world_checks
 from tellback.encoders import EncoderSpec, TextEncoderSpec
 from tellback.errors import SettingError
@@ -17,7 +17,7 @@ from tellback.models import ModelSpec
 from tellback.own import adopted_by_methods
 from tellback.roles import Agent, AgentSpec, Simulation, World, WorldSpec, missing
 
-__all__ = ["Finding", "Report", "check"]
+__all__ = ["PromiseCheck", "Report", "check"]
 
 
 def check(thing: Any, world: Any = None) -> Report:
@@ -29,12 +29,13 @@ def check(thing: Any, world: Any = None) -> Report:
         A live object is tried on copies, and stays as it was. Of a class, objects are made, with
         the ``Facts`` of the world if it has a parameter ``facts`` (``tellback.agent``).
     world : optional
-        The world to try an agent in, if it does not fit any; by default two small ones.
+        The world to try an agent or a model in. By default two small worlds are tried; an agent
+        made for certain sizes needs the world that it is for.
 
     Returns
     -------
     Report
-        True if all promises were kept; printed, it lists them.
+        True if all promises are kept. Printed, it lists them.
 
     Examples
     --------
@@ -47,26 +48,25 @@ def check(thing: Any, world: Any = None) -> Report:
             thing = adopted_by_methods(thing)()
         except (SettingError, TypeError) as error:
             return _unfit(str(error))
-    if isinstance(thing, EncoderSpec):
-        return report("encoder", encoder_checks(thing))
-    if isinstance(thing, TextEncoderSpec):
-        return report("encoder", text_encoder_checks(thing))
     if isinstance(thing, ModelSpec):
         return report("model", agent_checks(lambda: Greedy(model=thing), world))
     if isinstance(thing, AgentSpec) or not missing(thing, Agent):
         return report("agent", agent_checks(_maker(thing), world))
     if isinstance(thing, WorldSpec | Simulation) or not missing(thing, World):
         return report("world", world_checks(thing))
-    if callable(thing):
-        return report("encoder", encoder_checks(thing))
+    if isinstance(thing, TextEncoderSpec):
+        return report("encoder of sentences", text_encoder_checks(thing))
+    if isinstance(thing, EncoderSpec) or callable(thing):
+        return report("encoder of pictures", picture_encoder_checks(thing))
     return _unfit(
         f"as an agent it lacks {', '.join(missing(thing, Agent))}; "
-        f"as a world, {', '.join(missing(thing, World))}"
+        f"as a world, {', '.join(missing(thing, World))}; an encoder can be called"
     )
 
 
 def _unfit(reason: str) -> Report:
-    return Report("object", (Finding("it is an agent, a world, a model or an encoder", reason),))
+    roles = "it is an agent, a world, a model or an encoder"
+    return Report("object", (PromiseCheck(roles, reason),))
 
 
 def _maker(agent: Any) -> Callable[[], Any]:

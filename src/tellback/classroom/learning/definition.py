@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,11 @@ from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import TextEncoderSpec
 from tellback.encoders.thumbnail import Thumbnail
 from tellback.errors import FieldError, TellbackError, one_of, real, whole
-from tellback.matching import MatchSpec, Same, Similar
+from tellback.matching import MatchSpec, Same
 from tellback.models import Keywords, Ridge
-from tellback.roles import AgentSpec, Facts, WorldSpec
-from tellback.specs import Data, Spec, spec_from_data
+from tellback.roles import Facts, WorldSpec
+from tellback.similarity import Similar
+from tellback.specs import Data, Spec, part_from_data, part_types
 from tellback.streams import Streams
 
 FEATURES, TEXTS, IMAGES = "features", "texts", "images"
@@ -44,7 +46,6 @@ LARGEST_SETTINGS = {
     "hidden": 512,
     "layers": 4,
     "longest": 16,
-    "members": 64,
     "rank": 256,
     "refresh": 10_000,
     "seed": 2**63 - 1,
@@ -172,11 +173,7 @@ class Definition:
 
     def try_out(self) -> None:
         """Bring everything to life once, so that what cannot be is refused now."""
-        assert self.agent is not None
         try:
-            # Its model alone comes first: some agents have many.
-            alone = replace(self, agent=Greedy(model=self.agent.model), world=None)
-            _refuse_large(alone.build(), getattr(self.agent, "members", 1))
             _refuse_large(self.build())
         except FieldError:
             raise
@@ -195,9 +192,9 @@ class Definition:
     def from_data(cls, data: Mapping[str, Any]) -> Definition:
         """The definition that ``to_data`` described, or part of it; errors name the field."""
         values = dict(data)
-        for name, base in SPECS.items():
+        for name in part_types(cls):
             if values.get(name) is not None:
-                values[name] = _named(name, _spec, values[name], base)
+                values[name] = _named(name, partial(part_from_data, cls), values[name])
         return cls(**values)
 
 
@@ -212,21 +209,6 @@ SETTINGS = (
     "second_share",
     "seed",
 )
-SPECS: dict[str, tuple[type[Spec], ...]] = {
-    "agent": (AgentSpec,),
-    "encoder": (TextEncoderSpec, EncoderSpec),
-    "match": (MatchSpec,),
-    "world": (WorldSpec,),
-}
-
-
-def _spec(name: str, data: Any, bases: tuple[type[Spec], ...]) -> Spec:
-    for base in bases[:-1]:
-        try:
-            return spec_from_data(base, data)
-        except LookupError:
-            continue
-    return spec_from_data(bases[-1], data)
 
 
 def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
@@ -253,8 +235,8 @@ def _refuse_huge(field: str, data: Mapping[str, Any]) -> None:
             raise FieldError(field, f"{name} must be at most {most:,} in a lesson, not {value:,}.")
 
 
-def _refuse_large(agent: ModelAgent, copies: int = 1) -> None:
-    size = copies * sum(np.asarray(value).nbytes for value in agent.state().values())
+def _refuse_large(agent: ModelAgent) -> None:
+    size = sum(np.asarray(value).nbytes for value in agent.state().values())
     if size > LARGEST_STATE:
         raise FieldError(
             "agent",

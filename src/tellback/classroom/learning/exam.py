@@ -12,6 +12,7 @@ from tellback.arrays import Indices
 from tellback.classroom.learning.definition import Definition
 from tellback.roles import Simulation, Task, Truth
 from tellback.streams import Streams
+from tellback.ties import maxima
 
 REQUESTS = 100
 """Held-out requests of a demonstration."""
@@ -54,14 +55,8 @@ class Exam:
         return self._truth is not None
 
     def answers(self, agent: ModelAgent) -> Indices:
-        """The response with the highest estimate for each request."""
-        return np.array(
-            [
-                int(np.argmax(agent.model.estimates(task.instruction, task.responses)))
-                for task in self.tasks
-            ],
-            dtype=np.intp,
-        )
+        """The response with the highest estimate for each request; among equals, the first."""
+        return np.array([_first_best(agent, task) for task in self.tasks], dtype=np.intp)
 
     def right(self, answers: Indices) -> list[bool] | None:
         """Which answers are as good as any could be; None where nobody knows."""
@@ -87,6 +82,11 @@ class Exam:
             for task, was, now in zip(self.tasks, before, after, strict=True)
             if was != now
         ]
+
+
+def _first_best(agent: ModelAgent, task: Task) -> int:
+    best = maxima(agent.model.estimates(task.instruction, task.responses), random=False)
+    return best.item(0) if len(best) else 0  # an agent without estimates
 
 
 def exam_of(definition: Definition, simulation: Simulation | None) -> Exam:

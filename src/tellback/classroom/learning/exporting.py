@@ -7,6 +7,7 @@ a transaction grows with the lesson.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from tellback.classroom.store.lessons import Lesson
 from tellback.classroom.store.log import Event, Kind, event_of
 from tellback.classroom.store.rounds import find_round, find_task
 from tellback.classroom.store.tables import events, rounds
+from tellback.off_policy.log_file import LogEntry
 from tellback.off_policy.log_file import header as log_header
+from tellback.roles import ACCOUNT, Task
 from tellback.specs import Data
 
 FORMAT = {"format": "tellback lesson", "version": 1}
@@ -99,21 +102,22 @@ def log_of_rounds(
                 features, packed = find_task(connection, lesson.id, number)
                 yield {"features": features_from(features, dim).tolist()}
                 told = json.loads(described_data) if described_data else None
-                context = Content.unpacked(packed).context
-                yield _log_line(number, context, json.loads(asked_data), told)
+                asked = json.loads(asked_data)
+                task = Task(Content.unpacked(packed).context, asked["instruction"], None)
+                yield entry_from(task, asked, told).to_data(responses=number - 1)
 
 
-def _log_line(number: int, context: str | None, asked: Data, told: Data | None) -> Data:
-    return {
-        "context": context,
-        "instruction": asked["instruction"],
-        "responses": number - 1,
-        "response": asked["response"],
-        "propensity": asked["propensity"],
-        "description": told["description"] if told else None,
-        "match": int(told["matched"]) if told else None,
-        "teacher_saw_request": told["saw_request"] if told else False,
-    }
+def entry_from(task: Task, asked: Data, told: Data | None) -> LogEntry:
+    """A round of the log by its events: what was asked, and its active description."""
+    stated = asked["propensity"]
+    return LogEntry(
+        task=task,
+        response=asked["response"],
+        propensity=math.nan if stated is None else stated,
+        description=told["description"] if told else None,
+        match=float(told["matched"]) if told else math.nan,
+        teacher_saw_request=told["saw_request"] if told else False,
+    )
 
 
 def write_table(lines: Iterator[Data], path: Path, scratch: Path) -> None:
@@ -138,17 +142,7 @@ def write_table(lines: Iterator[Data], path: Path, scratch: Path) -> None:
     pl.scan_ndjson(scratch, schema=_schema()).sink_parquet(path, metadata=metadata)
 
 
-IN_DATA = (
-    "response",
-    "propensity",
-    "estimate",
-    "bonus",
-    "width",
-    "highest",
-    "version",
-    "saw_request",
-    "matched",
-)
+IN_DATA = ("response", *ACCOUNT, "version", "saw_request", "matched")
 SHOWN = ("context", "features", "texts", "images")
 
 
@@ -175,11 +169,7 @@ def _schema() -> dict[str, Any]:
         "instruction": text,
         "description": text,
         "response": whole,
-        "propensity": real,
-        "estimate": real,
-        "bonus": real,
-        "width": real,
-        "highest": real,
+        **dict.fromkeys(ACCOUNT, real),
         "version": whole,
         "saw_request": yes,
         "matched": yes,

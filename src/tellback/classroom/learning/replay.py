@@ -14,15 +14,17 @@ from sqlalchemy import Connection, func, select
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.exporting import entry_from
 from tellback.classroom.learning.fold import Fold, Taught, taught_after
 from tellback.classroom.store.rounds import STANDING, find_task
 from tellback.classroom.store.tables import rounds
 from tellback.errors import FieldError, TellbackError
-from tellback.off_policy import AgentPolicy, Estimate, Log, doubly_robust, self_normalised
-from tellback.off_policy.kinds import EXACTLY
+from tellback.off_policy import AgentPolicy, Log, ValueEstimate, doubly_robust, self_normalised
+from tellback.off_policy.kinds import EXACT
 from tellback.responses import Listed
 from tellback.roles import Task
 from tellback.theory.shares import Share, share_of
+from tellback.ties import maxima
 
 MOST_DESCRIPTIONS = 20_000
 MOST_JUDGED = 2_000
@@ -38,8 +40,8 @@ OFFLINE = "take the lesson out (GET .../export) and replay it where there is tim
 class Judged(NamedTuple):
     """What the log says an agent would have been worth, or why it does not say."""
 
-    estimate: Estimate | None
-    doubly_robust: Estimate | None
+    estimate: ValueEstimate | None
+    doubly_robust: ValueEstimate | None
     says: str
 
 
@@ -123,29 +125,17 @@ def _log(
     skipped = max(0, count - MOST_JUDGED)
     which = {"lesson": lesson, "after": after}
     rows = list(connection.execute(STANDING.offset(skipped), which))
-    tasks, responses, propensities, told = [], [], [], []
+    entries = []
     for row in rows:
         asked, described = json.loads(row.asked_data), json.loads(row.described_data)
         features, _ = find_task(connection, lesson, row.number)
         listed = Listed(features_from(features, definition.facts.dim))
-        stated = asked["propensity"]
-        tasks.append(Task(None, asked["instruction"], listed))
-        responses.append(asked["response"])
-        propensities.append(np.nan if stated is None else stated)
-        told.append(described)
-    return Log(
-        tuple(tasks),
-        np.array(responses, dtype=np.int64),
-        np.array(propensities, dtype=np.float64),
-        tuple(one["description"] for one in told),
-        np.array([float(one["matched"]) for one in told]),
-        np.array([one["saw_request"] for one in told], dtype=np.bool_),
-        known,
-    )
+        entries.append(entry_from(Task(None, asked["instruction"], listed), asked, described))
+    return Log.from_entries(entries, known)
 
 
 def _judged(log: Log, agent: ModelAgent) -> Judged:
-    draws = None if agent.propensities in EXACTLY else DRAWS
+    draws = None if agent.propensities == EXACT else DRAWS
     try:
         estimate = self_normalised(log, AgentPolicy(agent, draws))
         robust = doubly_robust(log, AgentPolicy(agent, draws), agent.model)
@@ -159,11 +149,11 @@ def _judged(log: Log, agent: ModelAgent) -> Judged:
 
 
 def _same_choice(log: Log, agent: ModelAgent) -> Share | None:
-    """In how many rounds it thinks best, among others perhaps, what was done."""
+    """In how many rounds the response that was given is, or ties with, the one it thinks best."""
     if not len(log):
         return None
     same = []
     for task, response in zip(log.tasks, log.responses, strict=True):
         estimates = agent.model.estimates(task.instruction, task.responses)
-        same.append(int(np.argmax(estimates)) == int(response))
+        same.append(response in maxima(estimates, random=True))
     return share_of(np.array(same))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tellback.arrays import Array
+from tellback.ties import maxima
 
 CLEAR_MARGIN = 0.5
 """The best response is known if the next has at most half its estimate.
@@ -66,6 +67,6 @@ def verdict(considered: Considered) -> Verdict:
         return unsure("nothing was described to me.")
     if margin < CLEAR_MARGIN:
         return unsure("what I was told hardly tells these apart.")
-    if int(np.argmax(estimates + np.nan_to_num(considered.bonuses))) != best:
+    if best not in maxima(estimates + np.nan_to_num(considered.bonuses), random=True):
         return unsure("I would rather try another one, to find out.")
     return Verdict(best, second, True, "What I was told says so.", margin)

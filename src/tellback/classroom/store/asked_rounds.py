@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from sqlalchemy import insert
 
@@ -33,13 +31,8 @@ def open_round(
     """Keep a round that was just asked: what was shown, and what the agent chose."""
     data: Data = {
         "instruction": instruction,
-        "response": int(choice.response),
         "features": choice.features.tolist(),
-        "estimate": _number(choice.estimate),
-        "bonus": _number(choice.bonus),
-        "propensity": None if choice.propensity is None else _number(choice.propensity),
-        "width": _number(choice.width),
-        "highest": _number(choice.highest),
+        **choice.to_data(),
         "version": version,
     }
     seq = log.append(Kind.ASKED, data, round=number, account=account)
@@ -68,8 +61,3 @@ def open_round(
         },
     )
     return seq
-
-
-def _number(value: float) -> float | None:
-    """A number as JSON can hold it."""
-    return float(value) if math.isfinite(value) else None

@@ -66,12 +66,7 @@ class Round(NamedTuple):
 
 def asked_from(data: Mapping[str, Any]) -> Asked:
     """What an event says was asked."""
-    given = {
-        name: float("nan") if data[name] is None else data[name]
-        for name in ("estimate", "bonus", "width", "highest")
-    }
-    features = np.array(data["features"], dtype=np.float64)
-    choice = Choice(data["response"], features, propensity=data["propensity"], **given)
+    choice = Choice.from_data(data, np.array(data["features"], dtype=np.float64))
     return Asked(data["instruction"], choice, data["version"])
 
 

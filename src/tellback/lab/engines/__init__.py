@@ -1,4 +1,4 @@
-"""Engines: where runs are computed."""
+"""Engines: where runs are played."""
 
 from tellback.lab.engines.engine import Engine, Here, engine_named
 from tellback.lab.engines.inline import Inline

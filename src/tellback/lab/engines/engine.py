@@ -1,4 +1,4 @@
-"""What an engine is, and engines by name."""
+"""The protocol of engines, and engines by name."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from tellback.lab.study import RunSpec
 
 
 class Engine(Protocol):
-    """Computes runs somewhere. The results do not depend on where."""
+    """Plays runs: in this process, in others, or on a cluster. Results do not depend on where."""
 
-    def outcomes(
-        self, runs: Sequence[RunSpec], played: Callable[[int], object]
+    def run_all(
+        self, runs: Sequence[RunSpec], progress: Callable[[int], object]
     ) -> Iterator[Outcome]:
-        """What came of each run, as they end; ``played`` is told of rounds in between.
+        """The outcome of each run, as they end.
 
-        Ctrl-C raises KeyboardInterrupt between two outcomes, after the workers have stopped.
+        ``progress`` is called now and then with the number of rounds played since its last
+        call. Ctrl-C raises KeyboardInterrupt between two outcomes, after the workers have
+        stopped.
         """
         ...
 
@@ -40,10 +42,10 @@ class Here:
 
     note: Callable[[str], object]
 
-    def outcomes(
-        self, runs: Sequence[RunSpec], played: Callable[[int], object]
+    def run_all(
+        self, runs: Sequence[RunSpec], progress: Callable[[int], object]
     ) -> Iterator[Outcome]:
-        """What came of each run, as they end."""
+        """The outcome of each run, as they end."""
         typed = [run for run in runs if run.typed]
         if typed:
             names = ", ".join(sorted({name for run in typed for name in run.typed}))
@@ -53,8 +55,8 @@ class Here:
             )
         others = [run for run in runs if not run.typed]
         if others:
-            yield from Processes().outcomes(others, played)
-        yield from Inline().outcomes(typed, played)
+            yield from Processes().run_all(others, progress)
+        yield from Inline().run_all(typed, progress)
 
 
 def engine_named(name: str, workers: int | None = None, isolated: bool = False) -> Engine:
@@ -81,9 +83,9 @@ def engine_named(name: str, workers: int | None = None, isolated: bool = False) 
     joins = ":" in name.removeprefix("ray://")
     if name != "ray" and not joins:
         raise SettingError(
-            "Runs can be computed on here, inline, ray, ray://host:port or host:port, "
+            "Runs can be played on here, inline, ray, ray://host:port or host:port, "
             f"not on {name!r}."
         )
     if workers is not None and (joins or "RAY_ADDRESS" in os.environ):
-        raise SettingError("A cluster that is joined has its own number of workers.")
+        raise SettingError("A cluster that is joined has its own number of workers: leave it out.")
     return RayCluster(name if joins else None, workers, isolated)

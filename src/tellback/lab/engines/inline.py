@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tellback.lab.engines.interrupts import interrupts_noted
-from tellback.lab.run_one import Outcome, order, run_one
+from tellback.lab.run_one import Outcome, job_of, run_one
 from tellback.lab.study import RunSpec
 
 
@@ -22,17 +22,17 @@ class Inline:
 
     isolated: bool = False
 
-    def outcomes(
-        self, runs: Sequence[RunSpec], played: Callable[[int], object]
+    def run_all(
+        self, runs: Sequence[RunSpec], progress: Callable[[int], object]
     ) -> Iterator[Outcome]:
-        """What came of each run, as they end."""
+        """The outcome of each run, as they end."""
         with interrupts_noted() as raise_if_interrupted:
 
             def tick(rounds: int) -> None:
                 raise_if_interrupted()  # ends the run under way
-                played(rounds)
+                progress(rounds)
 
             for run in runs:
-                outcome = run_one(order(run), tick, self.isolated)
+                outcome = run_one(job_of(run), tick, self.isolated)
                 raise_if_interrupted()  # what was cut off is no outcome
                 yield outcome

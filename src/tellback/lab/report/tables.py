@@ -19,7 +19,7 @@ VERDICTS = {
 
 
 def results_html(results: Results) -> Markup:
-    """A study at a glance, as a notebook shows it."""
+    """The short form of a study, for notebooks."""
     return joined(
         [
             element("p", element("b", results.study.name), f": {describe(results)}"),
@@ -36,7 +36,7 @@ def study_html(study: Study) -> Markup:
 
 
 def describe(results: Results) -> str:
-    """What was played, in a line."""
+    """World, rounds and seeds, in one line."""
     study = results.study
     tuned = (
         f"tuned on seeds {_tuning(study)}"
@@ -50,7 +50,7 @@ def describe(results: Results) -> str:
 
 
 def warnings(results: Results) -> Markup:
-    """What a reader should know before anything else."""
+    """The warnings of the results."""
     return joined(element("p", text, class_="warning") for text in results.warnings())
 
 
@@ -64,16 +64,16 @@ def finals_table(results: Results) -> Markup:
 
 
 def pairs_table(pairs: Sequence[Pair]) -> Markup:
-    """Every two agents compared."""
+    """All pairs of agents compared."""
     rows = [
         [element("span", VERDICTS[pair.verdict], class_=f"verdict {pair.verdict}"), pair.sentence]
         for pair in pairs
     ]
-    return table(["verdict", "every two agents"], rows)
+    return table(["verdict", "pairs of agents"], rows)
 
 
 def provenance_table(results: Results) -> Markup:
-    """When, where and with what the runs were computed."""
+    """The configuration of the runs, their time, machines and versions."""
     found = results.provenance
     rows: list[Sequence[str]] = [
         *_rows(results.study),
@@ -84,7 +84,7 @@ def provenance_table(results: Results) -> Markup:
     for what, counted in found.made_with.items():
         if counted:
             rows.append([what, ", ".join(_counted(counted, value) for value in sorted(counted))])
-    return table(["", "what was run"], rows)
+    return table(["", "configuration"], rows)
 
 
 def _rows(study: Study) -> list[Sequence[str]]:
@@ -104,7 +104,7 @@ def _rows(study: Study) -> list[Sequence[str]]:
 
 
 def _tuning(study: Study) -> str:
-    """The seeds on which settings were tried, for each agent with a choice where they differ."""
+    """The tuning seeds; for each agent with several settings if they differ."""
     choosing = [name for name, grid in study.agents.items() if len(grid) > 1]
     by_agent = {name: spans(study.tuning_seeds(name)) for name in choosing}
     if not by_agent:
@@ -115,7 +115,7 @@ def _tuning(study: Study) -> str:
 
 
 def _options(study: Study) -> list[list[str]]:
-    """The rows of what a study may ask for, where it does."""
+    """The rows of the study's options that are set."""
     rows = []
     if study.tuning_runs is not None:
         rows.append(["tuning runs", f"{study.tuning_runs} for each agent with a choice"])
@@ -133,7 +133,7 @@ def _counted(found: Counter[str], value: str) -> str:
 
 
 def spans(seeds: Sequence[int]) -> str:
-    """Seeds as people write them: 0-19, 30.
+    """Seeds as ranges: 0-19, 30.
 
     Examples
     --------

@@ -35,7 +35,7 @@ from tellback.classroom.web.bodies import (
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.problem_responses import refusals
 from tellback.classroom.web.strict_json import StrictRoute
-from tellback.proof import Standing, standing_of
+from tellback.proof import ProofStatus, proof_status_of
 from tellback.theory.shares import Share
 
 router = APIRouter(
@@ -92,7 +92,7 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         match_says=match.says if match else "",
         certified_regret=proof.regret,
         light=proof.light.light,
-        light_says=_with_caveat(proof.light, standing_of(learner.fold.agent)),
+        light_says=_with_caveat(proof.light, proof_status_of(learner.fold.agent)),
         unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure[:MOST_UNSURE]],
         teachers=[
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
@@ -107,11 +107,11 @@ IN_A_LESSON = "nobody knows whether descriptions were skipped, undone or deleted
 """What is not known of a lesson, whatever stands behind its agent's bounds."""
 
 
-def _with_caveat(light: Calibration, standing: Standing) -> str:
+def _with_caveat(light: Calibration, status: ProofStatus) -> str:
     """Why the light is what it is, and why the bounds are no proof: with people they are none."""
     if light.light == "dark":
         return light.says
-    return f"{light.says}; they are no proof: {standing.caveat or IN_A_LESSON}"
+    return f"{light.says}; they are no proof: {status.caveat or IN_A_LESSON}"
 
 
 @router.get("/lessons/{lesson}/curve")

@@ -21,7 +21,7 @@ from tellback.classroom.web.log_bodies import (
 from tellback.classroom.web.problem_responses import refusals
 from tellback.classroom.web.problems import Problem
 from tellback.classroom.web.strict_json import StrictRoute
-from tellback.off_policy import Estimate
+from tellback.off_policy import ValueEstimate
 
 router = APIRouter(route_class=StrictRoute, tags=["log"], responses=refusals(401, 403, 404, 422))
 
@@ -72,5 +72,5 @@ def _answer(learner: Learner, definition: Definition, replayed: Replayed) -> Rep
     )
 
 
-def _estimate(estimate: Estimate | None) -> EstimateAnswer | None:
+def _estimate(estimate: ValueEstimate | None) -> EstimateAnswer | None:
     return None if estimate is None else EstimateAnswer(**asdict(estimate))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 from fastapi import APIRouter, Response
 from sqlalchemy.exc import IntegrityError
@@ -28,7 +27,7 @@ from tellback.classroom.web.problem_responses import refusals
 from tellback.classroom.web.problems import unfit
 from tellback.classroom.web.strict_json import StrictRoute
 from tellback.responses import Listed
-from tellback.roles import Choice, Instruction
+from tellback.roles import Instruction
 
 Keep = Callable[[LessonLog, Opened], None]
 
@@ -106,19 +105,7 @@ def number(value: float | None) -> float | None:
 
 def answer_of(opened: Opened) -> RoundAnswer:
     """What the agent does in a round that was just asked."""
-    return RoundAnswer(
-        round=opened.number, model_version=opened.version, **choice_fields(opened.choice)
-    )
-
-
-def choice_fields(choice: Choice) -> dict[str, Any]:
-    """What is told of a choice."""
-    return {
-        "response": int(choice.response),
-        "estimate": number(choice.estimate),
-        "bonus": number(choice.bonus),
-        "propensity": number(choice.propensity),
-    }
+    return RoundAnswer(round=opened.number, model_version=opened.version, **opened.choice.to_data())
 
 
 @router.get("/lessons/{lesson}/rounds/{round}")
@@ -138,5 +125,5 @@ def get_round(
         description=None if told is None else told["description"],
         matched=found.matched,
         saw_request=None if told is None else told["saw_request"],
-        **choice_fields(asked.choice),
+        **asked.choice.to_data(),
     )
