@@ -232,7 +232,7 @@ class _Reader:
     def _seeds(self, name: str, given: _Located) -> tuple[int, ...]:
         value = given.value
         if isinstance(value, str):
-            return self._made(given, lambda: seeds_from(name, value))
+            return self._with_line(given, lambda: seeds_from(name, value))
         if not isinstance(value, list) or not all(type(seed) is int for seed in value):
             self._refuse(given, f"{name} must be {SEEDS}, not {value!r}.")
         return tuple(value)
