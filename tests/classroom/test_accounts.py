@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, sessions, tokens
-from tellback.classroom.store.database import Database, opened
+from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.web import caller_cache, logs, rate_limiter
 from tellback.classroom.web.api.accounts import router
 from tellback.classroom.web.callers import Caller, Role
@@ -48,7 +48,7 @@ def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with all tables and nothing in them, to be copied."""
     path = tmp_path_factory.mktemp("made") / "classroom.db"
-    opened(f"sqlite:///{path}").close()
+    open_database(f"sqlite:///{path}").close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
@@ -417,8 +417,8 @@ def test_sessions_last_twelve_hours_after_the_last_use_and_seven_days_at_most(
     now = 1_000_000.0
     monkeypatch.setattr("time.time", lambda: now)
     begun = now
-    secret, _ = sessions.begin(database, ada.id)
-    idle, _ = sessions.begin(database, ada.id)
+    secret, _ = sessions.create(database, ada.id)
+    idle, _ = sessions.create(database, ada.id)
     while sessions.find(database, secret):
         now += 11 * 3600
         assert now - begun < 8 * 24 * 3600
@@ -500,7 +500,7 @@ def test_tokens_that_nobody_made_are_refused(client: TestClient) -> None:
 
 def test_a_session_is_no_token_and_a_token_is_no_session(app: FastAPI, database: Database) -> None:
     ada = add(database, "ada")
-    session, _ = sessions.begin(database, ada.id)
+    session, _ = sessions.create(database, ada.id)
     _, token = tokens.make(database, ada.id, "robot")
     assert client_of(app, cookies={COOKIE: token}).get("/api/v1/me").status_code == 401
     assert client_of(app, headers=bearer(session)).get("/api/v1/me").status_code == 401

@@ -35,9 +35,9 @@ from tellback.classroom.learning.content import png_of
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tokens
 from tellback.classroom.store.descriptions import describe
-from tellback.classroom.store.hooks import create_hook
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import change_round
+from tellback.classroom.store.webhooks import create_webhook
 from tellback.classroom.web.app import create_app
 from tellback.matching import Same
 from tests.support.searching import at_length
@@ -131,7 +131,7 @@ class School:
         database = self.app.state.classroom.database
         if known.get("hook") == "0" * 20 and known.get("lesson") in self.lessons:
             with writing(database, known["lesson"]) as log:
-                known["hook"] = create_hook(log, "https://told.invalid/").id
+                known["hook"] = create_webhook(log, "https://told.invalid/").id
         if known.get("token") == "0" * 20:
             known["token"] = tokens.make(database, self.pupil.id, "one")[0].id
         self._fit_body(case)
@@ -166,7 +166,7 @@ class School:
 def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
     patch = pytest.MonkeyPatch()
     patch.setattr(passwords, "COST", passwords.Cost(2, 8, 1))
-    patch.setattr("tellback.classroom.store.hooks.MOST_HOOKS", 1_000_000)
+    patch.setattr("tellback.classroom.store.webhooks.MAX_WEBHOOKS", 1_000_000)
     school = School(tmp_path_factory.mktemp("school"))
     with served(school.app) as school.url:
         yield school

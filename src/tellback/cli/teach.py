@@ -86,7 +86,7 @@ def serve(
     """
     _demand_extra()
     from tellback.classroom.settings import LOOPBACK_NAMES, Settings
-    from tellback.classroom.store.database import opened
+    from tellback.classroom.store.database import open_database
     from tellback.classroom.web import serving
     from tellback.classroom.web.security import demand_accounts
 
@@ -99,7 +99,7 @@ def serve(
         requests_a_minute=requests,
         private_hooks=private_hooks,
     )
-    store = opened(settings.database)
+    store = open_database(settings.database)
     try:
         demand_accounts(settings, host, store)
     finally:

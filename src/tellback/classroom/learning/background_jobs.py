@@ -1,4 +1,4 @@
-"""What one process at a time does for a lesson, besides answering: whoever holds its lease."""
+"""Background jobs of a lesson. One process at a time does them: the holder of its lease."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy import insert, select
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.leases import held
+from tellback.classroom.store.leases import acquire_lease
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import lessons, progress
 
@@ -51,7 +51,7 @@ class BackgroundJobs:
         self._kept: dict[str, int] = {}
         self._tended: dict[str, tuple[int, int]] = {}
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="duties", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="background-jobs", daemon=True)
 
     def start(self) -> None:
         """Begin."""
@@ -70,7 +70,7 @@ class BackgroundJobs:
             except Exception as error:
                 # The database may be away for a while; nothing is lost by waiting, and all would
                 # be if this thread ended.
-                LOGGER.warning("duties will be tried again: %s", error)
+                LOGGER.warning("background jobs will be tried again: %s", error)
 
     def turn(self) -> None:
         """Do what there is to do now."""
@@ -81,23 +81,25 @@ class BackgroundJobs:
             if self._seen.setdefault(lesson, events or -1) == events:
                 continue
             try:
-                if held(self._database, f"learner of {lesson}", self.holder, LEASE_SECONDS):
+                if acquire_lease(
+                    self._database, f"learner of {lesson}", self.holder, LEASE_SECONDS
+                ):
                     self._tend(self._learner(lesson))
                     self._seen[lesson] = events
             except Exception as error:  # the others need not wait for one that fails
                 LOGGER.warning("lesson %s will be tended again: %s", lesson, error)
-        for duty in self._also:
-            duty()
+        for job in self._also:
+            job()
 
     def _tend(self, learner: Learner) -> None:
         learner.catch_up()
-        learned, latest = learner.fold.learned, learner.fold.latest
+        learned, latest = learner.agent.learned, learner.agent.latest
         if self._tended.get(learner.lesson) == (learned, latest):
             return  # a question teaches nothing
         kept = self._kept.setdefault(learner.lesson, 0)
         if learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10):
-            with learner.still() as fold, writing(self._database, learner.lesson) as log:
-                kept_now = keep_checkpoint(log, fold)
+            with learner.still() as agent, writing(self._database, learner.lesson) as log:
+                kept_now = keep_checkpoint(log, agent)
             if kept_now:
                 self._kept[learner.lesson] = learned
         if learner.exam.judged:

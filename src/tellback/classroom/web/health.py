@@ -17,10 +17,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tellback.classroom.settings import is_loopback
-from tellback.classroom.store.hooks import backlog
 from tellback.classroom.store.log import Kind
-from tellback.classroom.store.rounds import Status
+from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tables import events, leases, lessons, rounds
+from tellback.classroom.store.webhooks import delivery_backlog
 from tellback.classroom.web.api.access import AClassroom
 from tellback.classroom.web.callers import Role
 from tellback.classroom.web.problem_responses import refusals
@@ -83,8 +83,8 @@ class Metrics:
             "lessons": count(lessons.c.id.is_not(None)),
             "descriptions": count(rounds.c.described.is_not(None)),
             "descriptions_given": count(events.c.kind == Kind.DESCRIBED.value),
-            "open_rounds": count(rounds.c.status == Status.OPEN.value),
-            "outbox_backlog": backlog(connection),
+            "open_rounds": count(rounds.c.status == RoundStatus.OPEN.value),
+            "outbox_backlog": delivery_backlog(connection),
             "leases_held": count(leases.c.holder.in_(holders), leases.c.until >= time.time()),
         }
         for name, value in now.items():

@@ -17,15 +17,15 @@ from sqlalchemy.exc import OperationalError
 from tellback import __version__
 from tellback.classroom.signing import EVENT, SIGNATURE, signed
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.hooks import (
+from tellback.classroom.store.leases import take_lease
+from tellback.classroom.store.webhooks import (
     Delivery,
-    body_of,
-    hooks_due,
+    delivery_body,
+    mark_delivered,
+    mark_failed,
     next_delivery,
-    note_delivered,
-    note_failed,
+    webhooks_due,
 )
-from tellback.classroom.store.leases import hold_lease
 from tellback.classroom.web.hook_addresses import resolved
 from tellback.errors import TellbackError
 
@@ -82,7 +82,7 @@ class Outbox:
     def turn(self) -> int:
         """Send what is due now; how many attempts that took."""
         with self._database.read() as connection:
-            due = hooks_due(connection, time.time())
+            due = webhooks_due(connection, time.time())
         return sum(self._send_some(hook) for hook in due)
 
     def _send_some(self, hook: str) -> int:
@@ -96,19 +96,19 @@ class Outbox:
             trouble = self._send(delivery)
             with self._database.write() as connection:
                 if trouble is None:
-                    note_delivered(connection, delivery)
+                    mark_delivered(connection, delivery)
                 else:
-                    note_failed(connection, delivery, trouble, _again(delivery, time.time()))
+                    mark_failed(connection, delivery, trouble, _again(delivery, time.time()))
         return tried
 
     def _hold(self) -> bool:
         with self._database.write() as connection:
-            return hold_lease(connection, LEASE, self.holder, LEASE_SECONDS)
+            return take_lease(connection, LEASE, self.holder, LEASE_SECONDS)
 
     def _send(self, delivery: Delivery) -> str | None:
         """Try once; what went wrong, if anything did."""
-        body = body_of(delivery)
-        hook = delivery.hook
+        body = delivery_body(delivery)
+        hook = delivery.webhook
         try:
             url, host = resolved(hook.url, self._private)
             headers = {

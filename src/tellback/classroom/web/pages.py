@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.templating import Jinja2Templates
 from starlette.types import Scope
 
-from tellback.classroom.store.lessons import Lesson, all_lessons, find_lesson
+from tellback.classroom.store.lessons import LessonRow, all_lessons, find_lesson
 from tellback.classroom.store.rounds import counts_by_status
 from tellback.classroom.store.secrets import csrf_of
 from tellback.classroom.web.api.access import AClassroom
@@ -141,7 +141,7 @@ def _of_lesson(
     )
 
 
-def _lesson(room: Classroom, id: str) -> Lesson | None:
+def _lesson(room: Classroom, id: str) -> LessonRow | None:
     if not _LESSON_ID.fullmatch(id):
         return None
     try:

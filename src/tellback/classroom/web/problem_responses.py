@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Send
 
-from tellback.classroom.store.descriptions import RefusedError
+from tellback.classroom.store.descriptions import ConflictError
 from tellback.classroom.store.passwords import BusyError
 from tellback.classroom.web.problems import Problem
 from tellback.errors import TellbackError, UnknownNameError
@@ -88,7 +88,7 @@ async def _problem(_: Request, error: Exception) -> Response:
 
 
 async def _refused(_: Request, error: Exception) -> Response:
-    if isinstance(error, RefusedError):
+    if isinstance(error, ConflictError):
         return _response(Problem(409, error.code, str(error)))
     if isinstance(error, BusyError):
         return _response(Problem(503, "busy", str(error), headers={"Retry-After": "2"}))

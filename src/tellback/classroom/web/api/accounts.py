@@ -287,7 +287,7 @@ _CHALLENGE = {"WWW-Authenticate": "Bearer"}
 
 
 def _begin_session(request: Request, response: Response, account: str) -> str:
-    secret, csrf = sessions.begin(_database(request), account)
+    secret, csrf = sessions.create(_database(request), account)
     secure = _settings(request).secure
     longest = int(sessions.LONGEST_SECONDS)
     response.set_cookie(cookie_name(secure), secret, max_age=longest, **_cookie(secure))

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from tellback.classroom.store.hooks import create_hook, delete_hook, hooks_of, standing_of
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import writing
+from tellback.classroom.store.webhooks import (
+    create_webhook,
+    delete_webhook,
+    delivery_status,
+    list_webhooks,
+)
 from tellback.classroom.web.api.access import AClassroom, AsEngineer
 from tellback.classroom.web.bodies import LessonId
 from tellback.classroom.web.hook_addresses import checked_url
@@ -24,7 +29,7 @@ def add_hook(
     """Have word of each description sent somewhere, from now on, at least once, and signed."""
     url = checked_url(body.url, room.settings.private_hooks)
     with writing(room.database, lesson) as log:
-        hook = create_hook(log, url)
+        hook = create_webhook(log, url)
     return NewHookAnswer(id=hook.id, url=hook.url, secret=hook.secret)
 
 
@@ -38,9 +43,9 @@ def list_hooks(lesson: LessonId, room: AClassroom, caller: AsEngineer) -> Hooks:
                 id=hook.id,
                 url=hook.url,
                 created=hook.created,
-                **standing_of(connection, hook.id)._asdict(),
+                **delivery_status(connection, hook.id)._asdict(),
             )
-            for hook in hooks_of(connection, lesson)
+            for hook in list_webhooks(connection, lesson)
         ]
     return Hooks(hooks=found)
 
@@ -49,5 +54,5 @@ def list_hooks(lesson: LessonId, room: AClassroom, caller: AsEngineer) -> Hooks:
 def end_hook(lesson: LessonId, hook: HookId, room: AClassroom, caller: AsEngineer) -> Response:
     """End a hook; what waits for it is not sent."""
     with writing(room.database, lesson) as log:
-        delete_hook(log, hook)
+        delete_webhook(log, hook)
     return Response(status_code=204)

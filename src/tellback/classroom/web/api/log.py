@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 from starlette.responses import StreamingResponse
 
-from tellback.classroom.learning.exporting import everything, log_of_rounds, write_table
+from tellback.classroom.learning.exporting import export_lesson, export_rounds, write_table
 from tellback.classroom.learning.importing import Importer
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.lessons import find_lesson
@@ -55,9 +55,9 @@ def take_out(
         lesson = find_lesson(connection, learner.lesson)
     dim = learner.definition.facts.dim
     if wanted.format == "log":
-        lines = log_of_rounds(room.database, lesson, dim, learner.fold.agent.propensities)
+        lines = export_rounds(room.database, lesson, dim, learner.agent.model_agent.propensities)
     else:
-        lines = everything(room.database, lesson, dim, wanted.images)
+        lines = export_lesson(room.database, lesson, dim, wanted.images)
     name = f"{lesson.id}.{'parquet' if wanted.format == 'parquet' else 'jsonl'}"
     return StreamingResponse(
         _table(lines) if wanted.format == "parquet" else _lines(lines),

@@ -43,7 +43,7 @@ def try_agent(
         says = "Another replay is going on: try again when it is done."
         raise Problem(503, "busy", says, headers={"Retry-After": "5"})
     try:
-        known = learner.fold.agent.propensities
+        known = learner.agent.model_agent.propensities
         with room.database.read() as connection:
             replayed = replay(connection, learner.lesson, definition, known)
     finally:

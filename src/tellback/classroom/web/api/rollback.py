@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from tellback.classroom.store.lessons import all_lessons
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rollback import forget_answers_to, redact, roll_back
+from tellback.classroom.store.rollback import delete_answers_to, redact, roll_back
 from tellback.classroom.web.api.access import AClassroom, ALearner, AsAdmin, AsEngineer
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.log_bodies import AccountId, BackTo, RedactedAnswer, WentBack
@@ -52,7 +52,7 @@ def _redacted(room: Classroom, found: list[str], teacher: str, account: str) -> 
         with writing(room.database, lesson) as log:
             gone[lesson] = redact(log, teacher, account)
     with room.database.write() as connection:
-        forget_answers_to(connection, teacher)
+        delete_answers_to(connection, teacher)
     touched = [lesson for lesson, events in gone.items() if events]
     for lesson in touched:
         room.learner(lesson).catch_up()
