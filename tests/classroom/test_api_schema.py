@@ -30,12 +30,12 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from tellback.classroom.store.hooks import create_hook
 
 from tellback.classroom.learning.content import png_of
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tokens
 from tellback.classroom.store.descriptions import describe
-from tellback.classroom.store.hooks import create_hook
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import change_round
 from tellback.classroom.web.app import create_app
@@ -145,7 +145,7 @@ class School:
         if not proper or not isinstance(case.body, dict):
             return
         path = case.operation.path
-        if path.endswith(("/rounds", "/ask")):
+        if path.endswith(("/rounds", "/preview")):
             case.body["features"] = [[0.5, -0.5]] * 3
             for name in ("texts", "images", "round"):
                 case.body.pop(name, None)
@@ -155,7 +155,7 @@ class School:
             case.body["to"] = 0
         elif path.endswith("/replay"):
             case.body["agent"] = {"kind": "greedy"}
-        elif path.endswith("/hooks"):
+        elif path.endswith("/webhooks"):
             case.body["url"] = "https://told.invalid/"
         elif path.endswith("/lessons"):
             case.body |= {"agent": None, "encoder": None, "match": None}
