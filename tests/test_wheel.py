@@ -28,7 +28,7 @@ REFUSED = """
 import numpy as np
 from tellback import play
 from tellback.agents import Greedy
-from tellback.classroom.client import Classroom
+from tellback.classroom.client import Client
 from tellback.encoders import Autoencoder, WordVectors
 from tellback.errors import TellbackError
 from tellback.worlds import Images, Synthetic

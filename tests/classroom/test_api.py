@@ -26,8 +26,7 @@ from sqlalchemy.exc import OperationalError
 from typer.testing import CliRunner
 
 from tellback.agents import EpsilonGreedy
-from tellback.classroom.client import Classroom as Client
-from tellback.classroom.client import RefusedError, UnreachableError
+from tellback.classroom.client import Client, ProblemError, UnreachableError
 from tellback.classroom.learning import replay as replay_module
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.content import Content
@@ -46,10 +45,10 @@ from tellback.classroom.store.rollback import roll_back
 from tellback.classroom.store.rounds import active_descriptions
 from tellback.classroom.store.tables import answers, checkpoints, deliveries, leases, rounds
 from tellback.classroom.store.webhooks import Delivery
-from tellback.classroom.web import hook_addresses
-from tellback.classroom.web import outbox as outbox_module
 from tellback.classroom.web.app import create_app
 from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.webhooks import addresses
+from tellback.classroom.web.webhooks import outbox as outbox_module
 from tellback.cli import app as commands
 from tellback.errors import TellbackError
 from tellback.extras import install_command
@@ -149,7 +148,7 @@ def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def opened_room(address: str) -> Room:
-    app = create_app(Settings(address, private_hooks=True, requests_a_minute=0))
+    app = create_app(Settings(address, private_webhooks=True, requests_a_minute=0))
     room: Classroom = app.state.classroom
     headers, ids = {}, {}
     for name, role in (
@@ -194,7 +193,7 @@ def test_a_key_with_another_body_is_refused(room: Room) -> None:
     body = {"instruction": 1, "features": FEATURES}
     answer = room.send("POST", f"/lessons/{lesson}/rounds", json=body, headers=key)
     assert answer.status_code == 409
-    assert answer.json()["error"]["code"] == "key_reused"
+    assert answer.json()["code"] == "key_reused"
     assert len(room.log(lesson)) == 1
 
 
@@ -260,7 +259,7 @@ def test_one_can_go_back_to_any_event_and_back_again(room: Room) -> None:
 def test_going_back_to_what_has_not_happened_is_refused(room: Room) -> None:
     lesson = room.taught(1)
     answer = room.send("POST", f"/lessons/{lesson}/rollback", json={"to": 3})
-    assert (answer.status_code, answer.json()["error"]["field"]) == (422, "to")
+    assert (answer.status_code, answer.json()["field"]) == (422, "to")
     assert len(room.log(lesson)) == 2
 
 
@@ -439,7 +438,7 @@ def test_rounds_played_elsewhere_are_taken_in_as_they_were_played(room: Room) ->
     assert answer == {"rounds": 3, "descriptions": 2, "first_round": 1, "events": 5}
     assert room.done("POST", path, content=lines_of(*PLAYED), headers=key) == answer
     other = room.send("POST", path, content=lines_of(PLAYED[0]), headers=key)
-    assert (other.status_code, other.json()["error"]["code"]) == (409, "key_reused")
+    assert (other.status_code, other.json()["code"]) == (409, "key_reused")
     first, second, third = (room.done("GET", f"/lessons/{lesson}/rounds/{n}") for n in (1, 2, 3))
     assert (first["response"], first["propensity"], first["description"]) == (2, 0.25, 3)
     assert first["estimate"] is None
@@ -472,7 +471,7 @@ def test_an_import_is_all_or_nothing_and_names_the_line(
     content = lines_of(PLAYED[0]) + line
     answer = room.send("POST", f"/lessons/{lesson}/import", content=content)
     assert answer.status_code == 422, answer.text
-    assert answer.json()["error"]["field"].startswith(field)
+    assert answer.json()["field"].startswith(field)
     assert room.log(lesson) == []
 
 
@@ -494,8 +493,8 @@ def test_an_import_refuses_what_the_agent_would_refuse(
     for lines in ((fine, line), (fine, line, *after)):
         answer = room.send("POST", f"/lessons/{lesson}/import", content=lines_of(*lines))
         assert answer.status_code == 422
-        assert answer.json()["error"]["field"] == "2.features"
-        assert asked.json()["error"]["says"].rstrip(".") in answer.json()["error"]["says"]
+        assert answer.json()["field"] == "2.features"
+        assert asked.json()["detail"].rstrip(".") in answer.json()["detail"]
     assert room.log(lesson) == []
 
 
@@ -543,7 +542,7 @@ def test_an_export_that_broke_off_is_not_taken_in(room: Room) -> None:
     for broken in (lines[:-1], lines[:2] + lines[3:], [lines[0], *lines[2:]]):
         answer = room.send("POST", f"/lessons/{target}/import", content=b"".join(broken))
         assert answer.status_code == 422
-        assert answer.json()["error"]["field"].endswith((".seq", ".round"))
+        assert answer.json()["field"].endswith((".seq", ".round"))
     assert room.log(target) == []
 
 
@@ -648,7 +647,7 @@ def test_an_export_that_was_tampered_with_is_not_taken_in(
     lesson = _kept_lesson(room)
     answer = room.send("POST", f"/lessons/{lesson}/import", content=_export(*events))
     assert answer.status_code == 422, answer.text
-    assert answer.json()["error"]["field"].startswith(field)
+    assert answer.json()["field"].startswith(field)
     assert room.log(lesson) == []
 
 
@@ -729,13 +728,13 @@ def test_a_replay_that_is_too_long_is_refused_with_another_way(
     monkeypatch.setattr(replay_module, "MOST_DESCRIPTIONS", 2)
     answer = room.send("POST", f"/lessons/{lesson}/replay", json={"agent": AGENT})
     assert answer.status_code == 422
-    assert "export" in answer.json()["error"]["says"]
+    assert "export" in answer.json()["detail"]
     monkeypatch.setattr(replay_module, "MOST_DESCRIPTIONS", 20)
     monkeypatch.setattr(replay_module, "MOST_SECONDS", -1.0)
     answer = room.send("POST", f"/lessons/{lesson}/replay", json={"agent": AGENT})
-    assert (answer.status_code, answer.json()["error"]["field"]) == (422, "agent")
+    assert (answer.status_code, answer.json()["field"]) == (422, "agent")
     answer = room.send("POST", f"/lessons/{lesson}/replay", json={"agent": {"kind": "nobody"}})
-    assert (answer.status_code, answer.json()["error"]["field"]) == (422, "agent")
+    assert (answer.status_code, answer.json()["field"]) == (422, "agent")
 
 
 # Hooks.
@@ -787,9 +786,9 @@ def hooked(room: Room, receiver: Receiver) -> Iterator[tuple[str, dict[str, str]
     lesson = room.lesson()
     with room.inside.database.write() as connection:
         connection.execute(delete(leases))  # whoever had the outbox has let go of it
-    hook = room.done("POST", f"/lessons/{lesson}/hooks", json={"url": receiver.url})
+    hook = room.done("POST", f"/lessons/{lesson}/webhooks", json={"url": receiver.url})
     yield lesson, hook
-    room.done("DELETE", f"/lessons/{lesson}/hooks/{hook['id']}")
+    room.done("DELETE", f"/lessons/{lesson}/webhooks/{hook['id']}")
 
 
 def make_due(room: Room, lesson: str) -> None:
@@ -820,7 +819,7 @@ def test_word_of_descriptions_is_delivered_in_order_and_signed(
     assert [h["Tellback-Event"] for h, _ in receiver.got] == [f"{lesson}/{n}" for n in (2, 3, 4)]
     assert json.loads(receiver.got[0][1])["data"]["description"] == 2
     assert room.inside.outbox.turn() == 0
-    (shown,) = room.done("GET", f"/lessons/{lesson}/hooks")["hooks"]
+    (shown,) = room.done("GET", f"/lessons/{lesson}/webhooks")["webhooks"]
     assert (shown["waiting"], shown["latest_delivered"]) == (0, 4)
     assert "secret" not in shown
 
@@ -835,7 +834,7 @@ def test_word_is_delivered_after_a_crash_between_commit_and_delivery(
     lesson, _ = hooked
     room.ask(lesson)
     room.tell(lesson, 1, 2)  # and the process dies: its outbox never ran
-    other = Classroom(Settings(address, private_hooks=True))
+    other = Classroom(Settings(address, private_webhooks=True))
 
     def dies(*_: object) -> None:
         raise OperationalError("commit", {}, Exception("gone"))
@@ -876,12 +875,12 @@ def test_what_fails_is_tried_again_later_and_later_and_then_given_up(
         waits.append(row.tries)
         make_due(room, lesson)
     assert waits == [1, 2]
-    (shown,) = room.done("GET", f"/lessons/{lesson}/hooks")["hooks"]
+    (shown,) = room.done("GET", f"/lessons/{lesson}/webhooks")["webhooks"]
     assert (shown["waiting"], shown["trouble"]) == (2, "It answered 302.")
     receiver.answers = [500]
     monkeypatch.setattr(outbox_module, "GIVE_UP_AFTER", -1.0)
     assert room.inside.outbox.turn() == 2  # the first is given up, the second gets through
-    (shown,) = room.done("GET", f"/lessons/{lesson}/hooks")["hooks"]
+    (shown,) = room.done("GET", f"/lessons/{lesson}/webhooks")["webhooks"]
     assert (shown["waiting"], shown["given_up"], shown["latest_delivered"]) == (0, 1, 4)
     assert [event for _, event in receiver.events] == [2, 2, 2, 4]
 
@@ -928,8 +927,8 @@ def test_a_redaction_takes_the_words_out_of_the_outbox_too(
     ],
 )
 def test_a_hook_must_be_a_web_address(room: Room, url: str) -> None:
-    answer = room.send("POST", f"/lessons/{_kept_lesson(room)}/hooks", json={"url": url})
-    assert (answer.status_code, answer.json()["error"]["field"]) == (422, "url")
+    answer = room.send("POST", f"/lessons/{_kept_lesson(room)}/webhooks", json={"url": url})
+    assert (answer.status_code, answer.json()["field"]) == (422, "url")
 
 
 @pytest.mark.parametrize(
@@ -955,16 +954,16 @@ def test_a_hook_must_lead_to_the_public_internet(
     host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(TellbackError, match="public"):
-        hook_addresses.checked_url(f"http://{host}/", private=False)
-    assert hook_addresses.checked_url(f"http://{host}/", private=True)
+        addresses.checked_url(f"http://{host}/", private=False)
+    assert addresses.checked_url(f"http://{host}/", private=True)
     # A name that leads there is found out when it is resolved, whatever else it leads to.
     where = host.strip("[]")
     found = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", (a, 80)) for a in ("93.184.215.14", where)]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
     with pytest.raises(TellbackError, match="public"):
-        hook_addresses.resolved("http://innocent.example/", private=False)
+        addresses.resolved("http://innocent.example/", private=False)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found[:1])
-    url, name = hook_addresses.resolved("https://innocent.example/x?y=1", private=False)
+    url, name = addresses.resolved("https://innocent.example/x?y=1", private=False)
     assert (url, name) == ("https://93.184.215.14:443/x?y=1", "innocent.example")
 
 
@@ -1054,7 +1053,7 @@ def test_the_client_asks_describes_withdraws_and_moves_lessons(room: Room, tmp_p
         assert not asked.withdraw()
         assert asked.describe(1)["saw_request"]
         assert lesson.describe(asked.number, 1)["new"] is False
-        assert lesson.would(1, features=FEATURES).response == asked.response
+        assert lesson.preview(1, features=FEATURES).response == asked.response
         assert lesson.progress()["described"] == 1
         lesson.export(tmp_path / "lesson.jsonl")
         lesson.export(tmp_path / "log.jsonl", format="log")
@@ -1070,10 +1069,10 @@ def test_the_client_asks_describes_withdraws_and_moves_lessons(room: Room, tmp_p
 
 def test_the_client_says_what_was_refused(room: Room, tmp_path: Path) -> None:
     with client_of(room) as there:
-        with pytest.raises(RefusedError) as caught:
+        with pytest.raises(ProblemError) as caught:
             there.create_lesson("none", instructions=3)
         assert (caught.value.status, caught.value.field) == (422, "dim")
-        with pytest.raises(RefusedError) as caught:
+        with pytest.raises(ProblemError) as caught:
             there.lesson("nowhere").export(tmp_path / "never")
         assert (caught.value.status, caught.value.code) == (404, "not_found")
         assert not (tmp_path / "never").exists()
@@ -1124,7 +1123,7 @@ def test_features_that_the_agent_could_not_learn_from_are_refused(
 def test_the_core_imports_the_client_without_httpx() -> None:
     code = (
         "import sys; sys.modules['httpx'] = None\n"
-        "from tellback.classroom.client import Classroom\n"
+        "from tellback.classroom.client import Client\n"
         "try: Classroom('http://localhost')\n"
         "except Exception as error: print(error)"
     )

@@ -145,7 +145,7 @@ class School:
         if not proper or not isinstance(case.body, dict):
             return
         path = case.operation.path
-        if path.endswith(("/rounds", "/ask")):
+        if path.endswith(("/rounds", "/preview")):
             case.body["features"] = [[0.5, -0.5]] * 3
             for name in ("texts", "images", "round"):
                 case.body.pop(name, None)
@@ -155,7 +155,7 @@ class School:
             case.body["to"] = 0
         elif path.endswith("/replay"):
             case.body["agent"] = {"kind": "greedy"}
-        elif path.endswith("/hooks"):
+        elif path.endswith("/webhooks"):
             case.body["url"] = "https://told.invalid/"
         elif path.endswith("/lessons"):
             case.body |= {"agent": None, "encoder": None, "match": None}

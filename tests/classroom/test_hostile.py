@@ -115,10 +115,11 @@ def unchanged(school: School) -> Iterator[None]:
 def demand(answer: Any, status: int, code: str, field: str | None) -> str:
     """Demand a refusal, and hand out what it says."""
     assert answer.status_code == status, answer.text
-    error = answer.json()["error"]
-    assert (error["code"], error["field"]) == (code, field)
-    says: str = error["says"]
-    return says
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert (problem["code"], problem["field"], problem["status"]) == (code, field, status)
+    detail: str = problem["detail"]
+    return detail
 
 
 def ask(school: School, **changes: Any) -> int:
@@ -189,14 +190,16 @@ def test_control_characters_are_refused_everywhere(
     school: School, eng: TestClient, ada: TestClient, bad: str
 ) -> None:
     text = f"a{bad}b"
-    demand(eng.post(school.rounds, json=TASK | {"instruction": text}), 422, "unfit", "instruction")
-    demand(eng.post(school.rounds, json=TASK | {"context": text}), 422, "unfit", "context")
-    demand(eng.post(school.rounds, json=TASK | {"texts": ["a", text]}), 422, "unfit", "texts.1")
-    demand(eng.post(f"{API}/lessons", json={"name": text, "dim": 2}), 422, "unfit", "name")
+    demand(
+        eng.post(school.rounds, json=TASK | {"instruction": text}), 422, "invalid", "instruction"
+    )
+    demand(eng.post(school.rounds, json=TASK | {"context": text}), 422, "invalid", "context")
+    demand(eng.post(school.rounds, json=TASK | {"texts": ["a", text]}), 422, "invalid", "texts.1")
+    demand(eng.post(f"{API}/lessons", json={"name": text, "dim": 2}), 422, "invalid", "name")
     told = ada.put(f"{school.rounds}/1/description", json={"description": text})
-    demand(told, 422, "unfit", "description")
+    demand(told, 422, "invalid", "description")
     ended = ada.put(f"{school.rounds}/1/outcome", json={"outcome": "skipped", "note": text})
-    demand(ended, 422, "unfit", "note")
+    demand(ended, 422, "invalid", "note")
 
 
 @pytest.mark.parametrize("field", ["instruction", "context", "texts.0"])
@@ -206,7 +209,7 @@ def test_half_a_character_is_refused(school: School, eng: TestClient, field: str
     whole = json.dumps(body).encode()
     old = {"instruction": b'"go left"', "context": b'"c"', "texts.0": b'"a"'}[field]
     answer = post_raw(eng, school.rounds, whole.replace(old, b'"\\ud800"', 1))
-    demand(answer, 422, "unfit", field)
+    demand(answer, 422, "invalid", field)
 
 
 # Bodies that are too large, too deep, or no JSON.
@@ -218,9 +221,11 @@ def test_a_sentence_of_ten_megabytes_is_refused_at_once(
 ) -> None:
     long = "a" * 10_000_000
     begun = time.process_time()
-    demand(eng.post(school.rounds, json=TASK | {"instruction": long}), 422, "unfit", "instruction")
+    demand(
+        eng.post(school.rounds, json=TASK | {"instruction": long}), 422, "invalid", "instruction"
+    )
     told = ada.put(f"{school.rounds}/1/description", json={"description": long})
-    says = demand(told, 422, "unfit", "description")
+    says = demand(told, 422, "invalid", "description")
     assert len(says) < 200
     assert time.process_time() - begun < 5
 
@@ -257,7 +262,7 @@ def test_a_body_over_the_limit_is_refused(school: School, eng: TestClient, decla
     ],
 )
 def test_what_is_no_json_is_refused(school: School, eng: TestClient, body: bytes) -> None:
-    assert demand(post_raw(eng, school.rounds, body), 422, "unfit", "body") == (
+    assert demand(post_raw(eng, school.rounds, body), 422, "invalid", "body") == (
         "The body is not JSON."
     )
 
@@ -269,14 +274,14 @@ def test_what_is_no_json_is_refused(school: School, eng: TestClient, body: bytes
 )
 def test_another_content_type_is_refused(school: School, eng: TestClient, kind: str) -> None:
     answer = post_raw(eng, school.rounds, json.dumps(TASK).encode(), **{"content-type": kind})
-    demand(answer, 422, "unfit", "body")
+    demand(answer, 422, "invalid", "body")
 
 
 @pytest.mark.usefixtures("unchanged")
 def test_compressed_bodies_are_not_unpacked(school: School, eng: TestClient) -> None:
     bomb = gzip.compress(b"[" * 50_000_000, 1)
     answer = post_raw(eng, school.rounds, bomb, **{"content-encoding": "gzip"})
-    demand(answer, 422, "unfit", "body")
+    demand(answer, 422, "invalid", "body")
 
 
 # Numbers and candidates.
@@ -327,8 +332,8 @@ def test_compressed_bodies_are_not_unpacked(school: School, eng: TestClient) -> 
 def test_a_task_that_is_none_is_refused_by_field(
     school: School, eng: TestClient, ada: TestClient, body: bytes, field: str
 ) -> None:
-    demand(post_raw(eng, school.rounds, body), 422, "unfit", field)
-    demand(post_raw(ada, f"{API}/lessons/{school.words}/ask", body), 422, "unfit", field)
+    demand(post_raw(eng, school.rounds, body), 422, "invalid", field)
+    demand(post_raw(ada, f"{API}/lessons/{school.words}/preview", body), 422, "invalid", field)
 
 
 GOOD_LINE = b'{"instruction":"a","features":[[0,1]],"response":0,"description":"b"}'
@@ -361,8 +366,8 @@ def test_one_bad_line_keeps_a_whole_log_out(school: School, eng: TestClient, lin
         content=GOOD_LINE + b"\n" + line,
         headers={"content-type": "application/jsonl"},
     )
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "unfit")
-    assert answer.json()["error"]["field"].startswith("2.")
+    assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+    assert answer.json()["field"].startswith("2.")
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -382,8 +387,8 @@ def test_one_bad_line_keeps_a_whole_log_out(school: School, eng: TestClient, lin
     ],
 )
 def test_hooks_lead_to_no_inner_place(school: School, eng: TestClient, url: str) -> None:
-    answer = eng.post(f"{API}/lessons/{school.words}/hooks", json={"url": url})
-    demand(answer, 422, "unfit", "url")
+    answer = eng.post(f"{API}/lessons/{school.words}/webhooks", json={"url": url})
+    demand(answer, 422, "invalid", "url")
 
 
 def test_negative_zero_and_small_numbers_are_numbers(school: School, eng: TestClient) -> None:
@@ -443,7 +448,7 @@ def test_a_picture_that_is_none_is_refused(school: School, eng: TestClient, pict
     begun = time.process_time()
     task = {"instruction": "a", "images": [PICTURE, picture]}
     answer = eng.post(f"{API}/lessons/{school.pictures}/rounds", json=task)
-    demand(answer, 422, "unfit", "images")
+    demand(answer, 422, "invalid", "images")
     assert time.process_time() - begun < 5
 
 
@@ -451,7 +456,7 @@ def test_a_picture_that_is_none_is_refused(school: School, eng: TestClient, pict
 def test_too_many_pictures_are_refused(school: School, eng: TestClient) -> None:
     task = {"instruction": "a", "images": ["AA=="] * 201}
     answer = eng.post(f"{API}/lessons/{school.pictures}/rounds", json=task)
-    demand(answer, 422, "unfit", "images")
+    demand(answer, 422, "invalid", "images")
 
 
 def test_pictures_are_drawn_anew_so_that_nothing_hides_in_them(
@@ -555,7 +560,7 @@ def test_a_lesson_that_cannot_be_is_refused_by_field(
 ) -> None:
     begun = time.process_time()
     answer = eng.post(f"{API}/lessons", json={"name": "x", "dim": 2} | settings)
-    says = demand(answer, 422, "unfit", field)
+    says = demand(answer, 422, "invalid", field)
     assert len(says) <= 1000
     assert time.process_time() - begun < 5
 
@@ -565,7 +570,7 @@ def test_settings_nested_without_end_are_refused(eng: TestClient) -> None:
     for depth in (200, 900):
         body = '{"name":"x","dim":2,"agent":' + '{"kind":"greedy","model":' * depth
         answer = post_raw(eng, f"{API}/lessons", (body + "1" + "}" * depth + "}").encode())
-        demand(answer, 422, "unfit", "agent")
+        demand(answer, 422, "invalid", "agent")
 
 
 # Paths.
@@ -671,7 +676,7 @@ def test_requests_from_other_places_are_refused(
 def test_a_key_that_is_none_is_refused(school: School, eng: TestClient, key: str) -> None:
     headers = {b"Idempotency-Key": key.encode("latin-1")}
     answer = eng.post(school.rounds, json=TASK, headers=headers)
-    demand(answer, 422, "unfit", "header.Idempotency-Key")
+    demand(answer, 422, "invalid", "header.Idempotency-Key")
 
 
 def test_a_key_brings_back_no_other_request_and_nobody_elses(
@@ -768,8 +773,8 @@ FOR_ENGINEERS = [
     ("POST", "/lessons/{lesson}/rollback", {"to": 0}, "engineer"),
     ("GET", "/lessons/{lesson}/export", None, "engineer"),
     ("POST", "/lessons/{lesson}/replay", {"agent": {"kind": "loril"}}, "engineer"),
-    ("GET", "/lessons/{lesson}/hooks", None, "engineer"),
-    ("POST", "/lessons/{lesson}/hooks", {"url": "https://example.org/"}, "engineer"),
+    ("GET", "/lessons/{lesson}/webhooks", None, "engineer"),
+    ("POST", "/lessons/{lesson}/webhooks", {"url": "https://example.org/"}, "engineer"),
     ("GET", "/tokens", None, "engineer"),
     ("POST", "/tokens", {"name": "x"}, "engineer"),
     ("GET", "/accounts", None, "admin"),
@@ -838,7 +843,7 @@ def test_a_pick_beyond_the_responses_is_refused(
     before = school.state()
     for picked in (2, 99_999):
         answer = ben.put(f"{school.rounds}/{number}/check", json={"response": picked})
-        demand(answer, 422, "unfit", "response")
+        demand(answer, 422, "invalid", "response")
     assert school.state() == before
 
 

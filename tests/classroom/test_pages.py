@@ -118,7 +118,7 @@ def visiting(
     with browser.new_context(**options) as context:
         if account is not None:
             database = running.classroom.database
-            secret, _ = sessions.create(database, accounts.named(database, account).id)
+            secret = sessions.create(database, accounts.named(database, account).id)
             context.add_cookies([{"name": "tellback-session", "value": secret, "url": running.url}])
         visit = Visit(context, running.url)
         yield visit
@@ -412,7 +412,7 @@ def test_the_agent_is_asked_and_its_progress_is_watched(browser: Browser, own: R
     with visiting(browser, own) as visit:
         visit.teach()
         visit.tell("a black circle")
-        visit.page.goto(f"{own.url}/ask/pictures")
+        visit.page.goto(f"{own.url}/preview/pictures")
         expect(visit.page.locator(".candidate")).to_have_count(5)
         visit.page.keyboard.type("something it has never heard of")
         visit.page.keyboard.press("Enter")
@@ -506,7 +506,7 @@ def test_pages_are_fit_for_everybody_light_and_dark_large_and_small(
         visit.tell("a red square")
         page.get_by_role("button", name="Change").click()
         judge(page)
-        page.goto(f"{shared.url}/ask/pictures")
+        page.goto(f"{shared.url}/preview/pictures")
         page.locator("#asked").fill("a red square")
         page.locator("#asked").press("Enter")
         expect(page.locator(".picked")).to_be_visible()
@@ -536,7 +536,7 @@ def test_pages_are_fit_for_everybody_light_and_dark_large_and_small(
 
 def test_who_has_not_signed_in_is_sent_to_the_login(shared: Running) -> None:
     with httpx.Client(base_url=shared.url) as client:
-        for path in ("/", "/teach/pictures", "/ask/none", "/progress/x", "/check/pictures"):
+        for path in ("/", "/teach/pictures", "/preview/none", "/progress/x", "/check/pictures"):
             answer = client.get(path)
             assert answer.status_code == 303
             assert answer.headers["location"] == f"/login?next={path}"
@@ -544,7 +544,7 @@ def test_who_has_not_signed_in_is_sent_to_the_login(shared: Running) -> None:
 
 
 def test_there_is_a_page_for_lessons_that_are_not_there(own: Running) -> None:
-    for path in ("/teach/none", "/teach/%00", "/ask/..%2f..", "/progress/A", "/check/'"):
+    for path in ("/teach/none", "/teach/%00", "/preview/..%2f..", "/progress/A", "/check/'"):
         answer = httpx.get(own.url + path)
         assert answer.status_code == 404, path
     assert "There is no such lesson" in httpx.get(own.url + "/teach/none").text

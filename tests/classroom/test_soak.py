@@ -307,7 +307,7 @@ def a_restarted_server_answers_as(
         task = Task(None, instruction, Listed(features))
         body = {"instruction": instruction, "features": features}
         place = f"{service.place}/api/v1/lessons/{lesson}"
-        thought = httpx.post(f"{place}/ask", json=body, headers=headers).json()
+        thought = httpx.post(f"{place}/preview", json=body, headers=headers).json()
         estimates = agent.model.estimates(instruction, task.responses)
         assert thought["learned"] == len(seen.active(lesson))
         assert thought["estimate"] == estimates[thought["response"]] == estimates.max()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import secrets
-import threading
 from collections.abc import Callable
 
 from sqlalchemy import insert, select
+from sqlalchemy.exc import OperationalError
 
+from tellback.classroom.background_thread import BackgroundThread
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.database import Database
@@ -50,27 +51,9 @@ class BackgroundJobs:
         self._seen: dict[str, int] = {}
         self._kept: dict[str, int] = {}
         self._tended: dict[str, tuple[int, int]] = {}
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="background-jobs", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End, after the turn that is being done."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.wait(LOOK_SECONDS):
-            try:
-                self.turn()
-            except Exception as error:
-                # The database may be away for a while; nothing is lost by waiting, and all would
-                # be if this thread ended.
-                LOGGER.warning("background jobs will be tried again: %s", error)
+        self.thread = BackgroundThread(
+            "background jobs", self.turn, LOOK_SECONDS, (OperationalError,)
+        )
 
     def turn(self) -> None:
         """Do what there is to do now."""

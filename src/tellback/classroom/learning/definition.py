@@ -21,7 +21,7 @@ from tellback.encoders.thumbnail import Thumbnail
 from tellback.errors import FieldError, TellbackError, one_of, real, whole
 from tellback.matching import MatchSpec, Same, Similar
 from tellback.models import Keywords, Ridge
-from tellback.roles import AgentSpec, Facts, WorldSpec
+from tellback.roles import AgentSpec, Facts, Instruction, WorldSpec
 from tellback.specs import Data, Spec, spec_from_data
 from tellback.streams import Streams
 
@@ -164,6 +164,11 @@ class Definition:
         _refuse_huge("agent", agent.to_data())
         resolved = agent.resolved(self.facts)
         return resolved
+
+    def demand_instruction(self, instruction: Instruction, field: str = "instruction") -> None:
+        """Raise an error that names the field, unless this is an instruction of the lesson."""
+        if not self.facts.fits(instruction):
+            raise FieldError(field, f"{field} must be {self.facts.allowed} in this lesson.")
 
     def build(self) -> ModelAgent:
         """The agent before it is taught anything: the same one every time."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
 
 TOKEN = "tb_"
@@ -26,12 +25,3 @@ def digest(secret: str) -> str:
     A secret of 256 random bits needs no salt and no slow hash: there is nothing to guess.
     """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def csrf_of(session: str) -> str:
-    """What a page of the session sends along with each change.
-
-    It follows from the session's secret, which no page can read, and so needs no place in the
-    database; nobody gets from it back to the session.
-    """
-    return hmac.new(session.encode("utf-8", "surrogatepass"), b"csrf", hashlib.sha256).hexdigest()

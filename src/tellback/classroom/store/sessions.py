@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, delete, insert, select, update
 
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.secrets import csrf_of, digest, new_secret
+from tellback.classroom.store.secrets import digest, new_secret
 from tellback.classroom.store.tables import accounts, sessions
 
 IDLE_SECONDS = 12 * 3600.0
@@ -26,8 +26,8 @@ class Holder(NamedTuple):
     expires: float | None
 
 
-def create(database: Database, account: str) -> tuple[str, str]:
-    """A new session: its secret, and what its pages send along with each change."""
+def create(database: Database, account: str) -> str:
+    """A new session; its secret, for the cookie."""
     secret, now = new_secret(), time.time()
     with database.write() as connection:
         _remove_expired(connection)
@@ -36,7 +36,7 @@ def create(database: Database, account: str) -> tuple[str, str]:
                 digest=digest(secret), account=account, created=now, expires=now + IDLE_SECONDS
             )
         )
-    return secret, csrf_of(secret)
+    return secret
 
 
 def find(database: Database, secret: str) -> Holder | None:

@@ -18,7 +18,7 @@ from tellback.classroom.store.secrets import new_id, new_secret
 from tellback.classroom.store.tables import deliveries, events, webhooks
 from tellback.errors import UnknownNameError
 
-MAX_WEBHOOKS = 20
+MOST_WEBHOOKS = 20
 SECRET = "tbh_"
 KEPT_DELIVERIES = 100
 """Finished deliveries kept of each webhook, the latest ones, for people to look at."""
@@ -42,7 +42,7 @@ class Delivery(NamedTuple):
     tries: int
 
 
-class DeliveryStatus(NamedTuple):
+class DeliveryState(NamedTuple):
     """Counts of a webhook's deliveries, and the error of the last failed one."""
 
     waiting: int
@@ -54,14 +54,14 @@ class DeliveryStatus(NamedTuple):
 def create_webhook(log: LessonLog, url: str) -> Webhook:
     """Create a webhook. It is told of events from now on."""
     mine = select(func.count()).where(webhooks.c.lesson == log.lesson)
-    if log.connection.execute(mine).scalar_one() >= MAX_WEBHOOKS:
-        raise ConflictError("too_many_webhooks", f"A lesson has at most {MAX_WEBHOOKS} webhooks.")
+    if log.connection.execute(mine).scalar_one() >= MOST_WEBHOOKS:
+        raise ConflictError("too_many_webhooks", f"A lesson has at most {MOST_WEBHOOKS} webhooks.")
     webhook = Webhook(new_id(), log.lesson, url, new_secret(SECRET), time.time())
     log.connection.execute(insert(webhooks), webhook._asdict())
     return webhook
 
 
-def list_webhooks(connection: Connection, lesson: str) -> list[Webhook]:
+def webhooks_of(connection: Connection, lesson: str) -> list[Webhook]:
     """The webhooks of a lesson, the oldest first."""
     query = (
         select(webhooks)
@@ -80,7 +80,7 @@ def delete_webhook(log: LessonLog, id: str) -> None:
         raise UnknownNameError(f"There is no webhook {id!r} in this lesson.")
 
 
-def delivery_status(connection: Connection, webhook: str) -> DeliveryStatus:
+def delivery_state(connection: Connection, webhook: str) -> DeliveryState:
     """Counts of a webhook's deliveries, and the error of the last failed one."""
     mine = deliveries.c.webhook == webhook
     counts = connection.execute(
@@ -97,7 +97,7 @@ def delivery_status(connection: Connection, webhook: str) -> DeliveryStatus:
         .limit(1)
     ).scalar()
     waiting, given_up, delivered = counts
-    return DeliveryStatus(waiting, given_up, delivered, trouble)
+    return DeliveryState(waiting, given_up, delivered, trouble)
 
 
 def webhooks_due(connection: Connection, now: float) -> list[str]:

@@ -15,10 +15,10 @@ from tellback.classroom.learning.learner import Claim, Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.store.lessons import LessonRow, create_lesson, find_lesson
-from tellback.classroom.web.bodies import ProgressAnswer
 from tellback.classroom.web.event_poller import EventPoller, Reached
 from tellback.classroom.web.idempotency import forget_answers
-from tellback.classroom.web.outbox import Outbox
+from tellback.classroom.web.schemas.progress import ProgressAnswer
+from tellback.classroom.web.webhooks.outbox import Outbox
 from tellback.errors import UnknownNameError
 
 TIDY_SECONDS = 3600.0
@@ -39,23 +39,23 @@ class Classroom:
         self.settings = settings
         self.database: Database = open_database(settings.database)
         self._learners: OrderedDict[str, Learner] = OrderedDict()
-        self.latest = EventPoller(self.database)
+        self.event_poller = EventPoller(self.database)
         self.reports: dict[str, tuple[Reached, ProgressAnswer]] = {}
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
-        self._duties = BackgroundJobs(self.database, self.learner, also=(self._tidy,))
+        self._jobs = BackgroundJobs(self.database, self.learner, also=(self._tidy,))
         self._tidied = -TIDY_SECONDS
-        self.outbox = Outbox(self.database, settings.private_hooks)
+        self.outbox = Outbox(self.database, settings.private_webhooks)
 
     @property
     def holders(self) -> set[str]:
         """The names under which this process holds leases."""
-        return {self._duties.holder, self.outbox.holder}
+        return {self._jobs.holder, self.outbox.holder}
 
     def open(self) -> None:
         """Begin to do what is done besides answering."""
-        self._duties.start()
-        self.outbox.start()
+        self._jobs.thread.start()
+        self.outbox.thread.start()
 
     def create(self, name: str, definition: Definition, id: str | None = None) -> LessonRow:
         """A new lesson."""
@@ -123,6 +123,6 @@ class Classroom:
 
     def close(self) -> None:
         """Let go of everything."""
-        self._duties.stop()
-        self.outbox.stop()
+        self._jobs.thread.stop()
+        self.outbox.thread.stop()
         self.database.close()

@@ -1,6 +1,6 @@
-"""Bodies as RFC 8259 has JSON: UTF-8, no name twice, no NaN, and not too deep to read.
+"""Strict JSON bodies (RFC 8259): UTF-8, no duplicate names, no NaN, no endless nesting.
 
-They are read only once it is known that the caller may send them.
+A body is read only after its caller was found to have the role for it.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from tellback.classroom.web.security import Needs
+from tellback.classroom.web.security.authentication import Needs
 
 
 class StrictRequest(Request):
-    """A request whose body is read strictly."""
+    """A request whose body is parsed strictly."""
 
     async def json(self) -> Any:
-        """The body; whatever is wrong with it, it is not JSON."""
+        """The body; a ``JSONDecodeError`` for anything else."""
         if not hasattr(self, "_json"):
             self._json = strict_json(await self.body())
         return self._json
 
 
 class StrictRoute(APIRoute):
-    """A route that reads bodies strictly."""
+    """A route that parses bodies strictly."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The endpoint, with another reader."""
+        """The endpoint, with another parser."""
         handler = super().get_route_handler()
         callers = [one.call for one in self.dependant.dependencies if isinstance(one.call, Needs)]
 
         async def strict(request: Request) -> Response:
-            for caller in callers:  # before a body is read, which may be large
+            for caller in callers:  # before the body is read: it may be large
                 await caller(request)
             return await handler(StrictRequest(request.scope, request.receive))
 
@@ -42,7 +42,7 @@ class StrictRoute(APIRoute):
 
 
 def strict_json(body: bytes) -> Any:
-    """What a body says, or a ``JSONDecodeError``."""
+    """The value of a body, or a ``JSONDecodeError``."""
     try:
         return json.loads(body.decode(), parse_constant=_refuse, object_pairs_hook=_only_once)
     except json.JSONDecodeError:
@@ -59,5 +59,5 @@ def _refuse(constant: str) -> None:
 def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("A name is there twice.")
+        raise ValueError("A name occurs twice.")
     return found

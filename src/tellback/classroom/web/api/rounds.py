@@ -1,10 +1,8 @@
-"""Rounds that programs bring."""
+"""Rounds: programs ask, the agent chooses."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from typing import Any
 
 from fastapi import APIRouter, Response
 from sqlalchemy.exc import IntegrityError
@@ -13,43 +11,31 @@ from tellback.classroom.learning.content import Content, responses_from
 from tellback.classroom.learning.learner import Learner, Opened
 from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.rounds import event_data, find_asked, find_round
-from tellback.classroom.web.api.access import AClassroom, ALearner, AsEngineer, AsReviewer
-from tellback.classroom.web.bodies import (
-    Candidates,
-    LessonId,
-    NewRound,
-    RoundAnswer,
-    RoundNumber,
-    RoundState,
-)
 from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer, AsReviewer
 from tellback.classroom.web.idempotency import Key, answered, digest_of, keep_answer
-from tellback.classroom.web.problem_responses import refusals
-from tellback.classroom.web.problems import unfit
+from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.schemas.common import LessonId, RoundNumber
+from tellback.classroom.web.schemas.rounds import NewRound, RoundAnswer, RoundState, choice_fields
 from tellback.classroom.web.strict_json import StrictRoute
-from tellback.responses import Listed
-from tellback.roles import Choice, Instruction
 
 Keep = Callable[[LessonLog, Opened], None]
 
-router = APIRouter(route_class=StrictRoute, tags=["rounds"], responses=refusals(401, 403, 404, 422))
-
-
-@router.post(
-    "/lessons/{lesson}/rounds",
-    status_code=201,
-    response_model=RoundAnswer,
-    responses=refusals(409),
+router = APIRouter(
+    route_class=StrictRoute, tags=["rounds"], responses=problems(401, 403, 404, 409, 422)
 )
+
+
+@router.post("/lessons/{lesson}/rounds", status_code=201, response_model=RoundAnswer)
 def ask(
     body: NewRound, room: AClassroom, learner: ALearner, caller: AsEngineer, key: Key = None
 ) -> Response:
-    """Have the agent respond to a task, and keep the round for somebody to describe."""
+    """Have the agent respond to a task; the round waits for a description."""
     if key is None:
-        answer = answer_of(_asked(learner, body, caller.account))
+        answer = _answer(_asked(learner, body, caller.account))
     else:
         answer = _ask_once(room, learner, body, caller.account, key)
-    # Written here: FastAPI would check it once more, in another thread.
+    # Serialised here: FastAPI would validate it once more, in another thread.
     return Response(answer.model_dump_json(), 201, media_type="application/json")
 
 
@@ -62,11 +48,11 @@ def _ask_once(
         return known
 
     def keep(log: LessonLog, opened: Opened) -> None:
-        keep_answer(log.connection, account, key, digest, answer_of(opened))
+        keep_answer(log.connection, account, key, digest, _answer(opened))
 
     try:
-        return answer_of(_asked(learner, body, account, keep))
-    except IntegrityError:  # the same key came twice at once, and the other was quicker
+        return _answer(_asked(learner, body, account, keep))
+    except IntegrityError:  # another request with the same key was faster
         answer = _answered(room, account, key, digest)
         if answer is None:
             raise
@@ -79,53 +65,24 @@ def _answered(room: Classroom, account: str, key: str, digest: str) -> RoundAnsw
 
 
 def _asked(learner: Learner, body: NewRound, account: str, keep: Keep | None = None) -> Opened:
-    demand_instruction(learner, body.instruction)
-    responses, images = candidates_of(learner, body)
+    definition = learner.definition
+    definition.demand_instruction(body.instruction)
+    responses, images = responses_from(definition, body.features, body.texts, body.images)
     content = Content(body.context, body.texts, images)
     return learner.ask(body.instruction, responses, content, account, also=keep)
 
 
-def candidates_of(learner: Learner, body: Candidates) -> tuple[Listed, list[str] | None]:
-    """The responses that a request names."""
-    return responses_from(learner.definition, body.features, body.texts, body.images)
-
-
-def demand_instruction(
-    learner: Learner, instruction: Instruction, field: str = "instruction"
-) -> None:
-    """Refuse what is no instruction in this lesson."""
-    facts = learner.definition.facts
-    if not facts.fits(instruction):
-        raise unfit(field, f"{field} must be {facts.allowed} in this lesson.")
-
-
-def number(value: float | None) -> float | None:
-    """A number as JSON can hold it."""
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
-def answer_of(opened: Opened) -> RoundAnswer:
-    """What the agent does in a round that was just asked."""
+def _answer(opened: Opened) -> RoundAnswer:
     return RoundAnswer(
         round=opened.number, model_version=opened.version, **choice_fields(opened.choice)
     )
-
-
-def choice_fields(choice: Choice) -> dict[str, Any]:
-    """What is told of a choice."""
-    return {
-        "response": int(choice.response),
-        "estimate": number(choice.estimate),
-        "bonus": number(choice.bonus),
-        "propensity": number(choice.propensity),
-    }
 
 
 @router.get("/lessons/{lesson}/rounds/{round}")
 def get_round(
     lesson: LessonId, round: RoundNumber, room: AClassroom, caller: AsReviewer
 ) -> RoundState:
-    """A round, with what was asked and what was told: not for those who are to describe it."""
+    """A round with its request and description: not for teachers, who are to describe it."""
     with room.database.read() as connection:
         found = find_round(connection, lesson, round)
         asked = find_asked(connection, lesson, found)

@@ -12,29 +12,27 @@ from tellback.classroom.store.claims import claim_round, prolong_claim
 from tellback.classroom.store.descriptions import DescriptionResult, close_round, describe, withdraw
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import RoundRow, RoundStatus, find_asked, find_round, find_task
-from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
-from tellback.classroom.web.api.rounds import demand_instruction
-from tellback.classroom.web.bodies import (
+from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
+from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.problems import not_found
+from tellback.classroom.web.schemas.common import LessonId, RoundNumber
+from tellback.classroom.web.schemas.rounds import ShownRound, content_fields
+from tellback.classroom.web.schemas.teaching import (
     Change,
     ClaimAnswer,
     Described,
     EffectAnswer,
     Ended,
     Ending,
-    LessonId,
     NewDescription,
-    RoundNumber,
-    Shown,
     Withdrawn,
 )
-from tellback.classroom.web.callers import Caller, Role
-from tellback.classroom.web.classroom import Classroom
-from tellback.classroom.web.problem_responses import refusals
-from tellback.classroom.web.problems import not_found
+from tellback.classroom.web.security.callers import Caller, Role
 from tellback.classroom.web.strict_json import StrictRoute
 
 router = APIRouter(
-    route_class=StrictRoute, tags=["teaching"], responses=refusals(401, 403, 404, 409, 422)
+    route_class=StrictRoute, tags=["teaching"], responses=problems(401, 403, 404, 409, 422)
 )
 
 MOST_CHANGES = 20
@@ -83,22 +81,11 @@ def _shown(room: Classroom, learner: Learner, claimed: RoundRow, until: float) -
         response = find_asked(connection, learner.lesson, claimed).choice.response
     content = Content.unpacked(packed)
     return ClaimAnswer(
-        round=claimed.number,
         response=response,
         candidates=len(features) // (8 * learner.definition.facts.dim),
-        context=content.context,
-        texts=content.texts,
-        images=image_places(learner.lesson, claimed.number, content),
         until=until,
+        **content_fields(learner.lesson, claimed.number, content),
     )
-
-
-def image_places(lesson: str, number: int, content: Content) -> list[str] | None:
-    """Where the pictures of a round are."""
-    if content.images is None:
-        return None
-    place = f"/api/v1/lessons/{lesson}/rounds/{number}/images"
-    return [f"{place}/{i}.png" for i in range(len(content.images))]
 
 
 @router.get(
@@ -121,19 +108,16 @@ def image(
 
 
 @router.get("/lessons/{lesson}/rounds/{round}/shown")
-def shown(round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher) -> Shown:
+def shown(round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher) -> ShownRound:
     """What a round shows, without what was asked for and what the agent did."""
     with room.database.read() as connection:
         packed_features, packed = find_task(connection, learner.lesson, round)
     content = Content.unpacked(packed)
     features = features_from(packed_features, learner.definition.facts.dim)
     bare = content.texts is None and content.images is None
-    return Shown(
-        round=round,
+    return ShownRound(
         candidates=len(features),
-        context=content.context,
-        texts=content.texts,
-        images=image_places(learner.lesson, round, content),
+        **content_fields(learner.lesson, round, content),
         features=features[:MOST_ROWS, :MOST_NUMBERS].tolist() if bare else None,
     )
 
@@ -148,7 +132,7 @@ def give_description(
     effect: bool = Query(False, description="Whether to say what it changed."),
 ) -> Described:
     """Say what a response was. Sent again, it is kept once; it may come late, in any order."""
-    demand_instruction(learner, body.description, "description")
+    learner.definition.demand_instruction(body.description, "description")
     match = learner.definition.match
     assert match is not None
 
