@@ -29,21 +29,21 @@ from tellback.agents import EpsilonGreedy
 from tellback.classroom.client import Client, ProblemError, UnreachableError
 from tellback.classroom.learning import replay as replay_module
 from tellback.classroom.learning.checkpoints import keep_checkpoint
-from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.importing import AT_ONCE, Importer
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import LessonAgent, active_reader, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
 from tellback.classroom.settings import Settings
 from tellback.classroom.signing import verified
 from tellback.classroom.store import accounts, tokens
+from tellback.classroom.store.active import active_descriptions, read_active
 from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
 from tellback.classroom.store.reports import agreement, checks
 from tellback.classroom.store.rollback import roll_back
-from tellback.classroom.store.rounds import active_descriptions
 from tellback.classroom.store.tables import answers, checkpoints, deliveries, leases, rounds
+from tellback.classroom.store.tasks import Content
 from tellback.classroom.store.webhooks import Delivery
 from tellback.classroom.web.app import create_app
 from tellback.classroom.web.classroom import Classroom
@@ -126,7 +126,7 @@ class Room(NamedTuple):
         with self.inside.database.read() as connection:
             found = find_lesson(connection, lesson)
             agent = LessonAgent(Definition.from_data(found.definition))
-            for taught in active_reader(connection, lesson)(0):
+            for taught in read_active(connection, lesson):
                 agent.add(taught)
         return agent
 
