@@ -23,7 +23,6 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import delete, select, update
 from sqlalchemy.exc import OperationalError
-from tellback.classroom.store.webhooks import Delivery
 from typer.testing import CliRunner
 
 from tellback.agents import EpsilonGreedy
@@ -45,10 +44,11 @@ from tellback.classroom.store.reports import agreement, checks
 from tellback.classroom.store.rollback import roll_back
 from tellback.classroom.store.rounds import standing_rounds
 from tellback.classroom.store.tables import answers, checkpoints, deliveries, leases, rounds
-from tellback.classroom.web.webhooks import addresses
-from tellback.classroom.web.webhooks import outbox as outbox_module
+from tellback.classroom.store.webhooks import Delivery
 from tellback.classroom.web.app import create_app
 from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.webhooks import addresses
+from tellback.classroom.web.webhooks import outbox as outbox_module
 from tellback.cli import app as commands
 from tellback.errors import TellbackError
 from tellback.extras import install_command
@@ -977,8 +977,8 @@ def test_a_hook_must_lead_to_the_public_internet(
         ("POST", "import"),
         ("POST", "rollback"),
         ("POST", "replay"),
-        ("GET", "hooks"),
-        ("POST", "hooks"),
+        ("GET", "webhooks"),
+        ("POST", "webhooks"),
     ],
 )
 def test_only_engineers_reach_the_log(room: Room, method: str, path: str) -> None:
@@ -1124,7 +1124,7 @@ def test_the_core_imports_the_client_without_httpx() -> None:
     code = (
         "import sys; sys.modules['httpx'] = None\n"
         "from tellback.classroom.client import Client\n"
-        "try: Classroom('http://localhost')\n"
+        "try: Client('http://localhost')\n"
         "except Exception as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

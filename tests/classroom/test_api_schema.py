@@ -30,7 +30,6 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from tellback.classroom.store.hooks import create_hook
 
 from tellback.classroom.learning.content import png_of
 from tellback.classroom.settings import Settings
@@ -38,6 +37,7 @@ from tellback.classroom.store import accounts, passwords, tokens
 from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import change_round
+from tellback.classroom.store.webhooks import create_webhook
 from tellback.classroom.web.app import create_app
 from tellback.matching import Same
 from tests.support.searching import at_length
@@ -50,7 +50,7 @@ CHECKS_OF_ANSWERS = [
     response_schema_conformance,
 ]
 CHECKS = [*CHECKS_OF_ANSWERS, negative_data_rejection]
-ENDLESS = ["/api/v1/lessons/{lesson}/news"]
+ENDLESS = ["/api/v1/lessons/{lesson}/updates"]
 """Streams that end when the caller goes away."""
 
 ROUNDS = 8
@@ -129,9 +129,9 @@ class School:
         if known.get("account") == "0" * 20:
             known["account"] = self.pupil.id
         database = self.app.state.classroom.database
-        if known.get("hook") == "0" * 20 and known.get("lesson") in self.lessons:
+        if known.get("webhook") == "0" * 20 and known.get("lesson") in self.lessons:
             with writing(database, known["lesson"]) as log:
-                known["hook"] = create_hook(log, "https://told.invalid/").id
+                known["webhook"] = create_webhook(log, "https://told.invalid/").id
         if known.get("token") == "0" * 20:
             known["token"] = tokens.make(database, self.pupil.id, "one")[0].id
         self._fit_body(case)
@@ -166,7 +166,7 @@ class School:
 def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
     patch = pytest.MonkeyPatch()
     patch.setattr(passwords, "COST", passwords.Cost(2, 8, 1))
-    patch.setattr("tellback.classroom.store.hooks.MOST_HOOKS", 1_000_000)
+    patch.setattr("tellback.classroom.store.webhooks.MOST_WEBHOOKS", 1_000_000)
     school = School(tmp_path_factory.mktemp("school"))
     with served(school.app) as school.url:
         yield school

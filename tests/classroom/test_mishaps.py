@@ -94,7 +94,7 @@ def test_a_lesson_that_fails_keeps_no_other_waiting(
     assert kept == {good}
 
 
-def test_the_duties_go_on_after_an_error_that_nobody_foresaw(
+def test_the_background_jobs_go_on_after_an_error_that_nobody_foresaw(
     room: Classroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_jobs, "LOOK_SECONDS", 0.01)
@@ -105,9 +105,9 @@ def test_the_duties_go_on_after_an_error_that_nobody_foresaw(
         raise ZeroDivisionError
 
     going = BackgroundJobs(room.database, room.learner, also=(fails,))
-    going.start()
+    going.thread.start()
     assert all(turns.acquire(timeout=PATIENCE) for _ in range(3))
-    going.stop()
+    going.thread.stop()
 
 
 def test_names_of_lessons_that_do_not_exist_leave_nothing_behind(room: Classroom) -> None:
@@ -123,7 +123,7 @@ def test_answers_to_old_keys_are_forgotten(room: Classroom) -> None:
         connection.execute(delete(answers))
         connection.execute(insert(answers), row | {"key": "old", "at": 0.0})
         connection.execute(insert(answers), row | {"key": "new", "at": time.time()})
-    room._duties.turn()
+    room._jobs.turn()
     with room.database.read() as connection:
         assert [one.key for one in connection.execute(answers.select())] == ["new"]
 
