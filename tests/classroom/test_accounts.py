@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, sessions, tokens
-from tellback.classroom.store.database import Database, opened
+from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.web.api import accounts as accounts_api
 from tellback.classroom.web.api import sessions as sessions_api
 from tellback.classroom.web.api import tokens as tokens_api
@@ -59,7 +59,7 @@ def _quick_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with all tables and nothing in them, to be copied."""
     path = tmp_path_factory.mktemp("made") / "classroom.db"
-    opened(f"sqlite:///{path}").close()
+    open_database(f"sqlite:///{path}").close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
@@ -428,8 +428,8 @@ def test_sessions_last_twelve_hours_after_the_last_use_and_seven_days_at_most(
     now = 1_000_000.0
     monkeypatch.setattr("time.time", lambda: now)
     begun = now
-    secret = sessions.begin(database, ada.id)
-    idle = sessions.begin(database, ada.id)
+    secret = sessions.create(database, ada.id)
+    idle = sessions.create(database, ada.id)
     while sessions.find(database, secret):
         now += 11 * 3600
         assert now - begun < 8 * 24 * 3600
@@ -511,7 +511,7 @@ def test_tokens_that_nobody_made_are_refused(client: TestClient) -> None:
 
 def test_a_session_is_no_token_and_a_token_is_no_session(app: FastAPI, database: Database) -> None:
     ada = add(database, "ada")
-    session = sessions.begin(database, ada.id)
+    session = sessions.create(database, ada.id)
     _, token = tokens.make(database, ada.id, "robot")
     assert client_of(app, cookies={COOKIE: token}).get("/api/v1/me").status_code == 401
     assert client_of(app, headers=bearer(session)).get("/api/v1/me").status_code == 401

@@ -31,9 +31,9 @@ from tellback.classroom.learning import replay as replay_module
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.fold import Fold, same_state, taught_after
 from tellback.classroom.learning.importing import AT_ONCE, Importer
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.lesson_agent import LessonAgent, active_reader, same_state
 from tellback.classroom.settings import Settings
 from tellback.classroom.signing import verified
 from tellback.classroom.store import accounts, tokens
@@ -42,7 +42,7 @@ from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
 from tellback.classroom.store.reports import agreement, checks
 from tellback.classroom.store.rollback import roll_back
-from tellback.classroom.store.rounds import standing_rounds
+from tellback.classroom.store.rounds import active_descriptions
 from tellback.classroom.store.tables import answers, checkpoints, deliveries, leases, rounds
 from tellback.classroom.store.webhooks import Delivery
 from tellback.classroom.web.app import create_app
@@ -55,7 +55,7 @@ from tellback.extras import install_command
 from tellback.matching import Same
 from tellback.off_policy import Log
 from tellback.responses import Listed
-from tests.support.classroom_parts import standing
+from tests.support.classroom_parts import active_after
 from tests.support.real_parts import Postgres
 
 API = "/api/v1"
@@ -117,26 +117,26 @@ class Room(NamedTuple):
         with self.inside.database.read() as connection:
             return list(read_events(connection, lesson, **more))
 
-    def stands(self, lesson: str) -> dict[int, int]:
+    def active(self, lesson: str) -> dict[int, int]:
         with self.inside.database.read() as connection:
-            return standing_rounds(connection, lesson)
+            return active_descriptions(connection, lesson)
 
-    def refolded(self, lesson: str) -> Fold:
-        """A new agent, taught what stands: the oracle of all others."""
+    def rebuilt(self, lesson: str) -> LessonAgent:
+        """A new agent, taught the active descriptions: the oracle of all others."""
         with self.inside.database.read() as connection:
             found = find_lesson(connection, lesson)
-            fold = Fold(Definition.from_data(found.definition))
-            for taught in taught_after(connection, lesson)(0):
-                fold.add(taught)
-        return fold
+            agent = LessonAgent(Definition.from_data(found.definition))
+            for taught in active_reader(connection, lesson)(0):
+                agent.add(taught)
+        return agent
 
     def assert_folded(self, lesson: str) -> None:
         """What the service's agent knows is what the log says, to the last bit."""
         learner = self.inside.learner(lesson)
         learner.catch_up()
-        expected = self.refolded(lesson)
-        assert learner.fold.stands == expected.stands == standing(self.log(lesson))
-        assert same_state(learner.fold.state(), expected.state())
+        expected = self.rebuilt(lesson)
+        assert learner.agent.active == expected.active == active_after(self.log(lesson))
+        assert same_state(learner.agent.state(), expected.state())
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -215,7 +215,7 @@ def test_descriptions_may_come_late_twice_out_of_order_or_never(room: Room) -> N
         room.ask(lesson)
     for number in (3, 1, 3, 2, 1):
         room.tell(lesson, number, number % 4)
-    assert list(room.stands(lesson)) == [3, 1, 2]
+    assert list(room.active(lesson)) == [3, 1, 2]
     described = [one for one in room.log(lesson) if one.kind is Kind.DESCRIBED]
     assert [one.round for one in described] == [3, 1, 2]
     never = room.done("GET", f"/lessons/{lesson}/rounds/4")
@@ -225,16 +225,16 @@ def test_descriptions_may_come_late_twice_out_of_order_or_never(room: Room) -> N
 
 def test_what_is_taken_back_was_never_known(room: Room) -> None:
     lesson = room.taught(5)
-    before = room.refolded(lesson).state()
+    before = room.rebuilt(lesson).state()
     room.ask(lesson, 1)
     room.tell(lesson, 6, 2)
     room.ask(lesson, 2)
     room.tell(lesson, 7, 3)
-    assert not same_state(room.refolded(lesson).state(), before)
+    assert not same_state(room.rebuilt(lesson).state(), before)
     for number in (6, 7):
         assert room.done("DELETE", f"/lessons/{lesson}/rounds/{number}/description")["withdrawn"]
     room.assert_folded(lesson)
-    assert same_state(room.inside.learner(lesson).fold.state(), before)
+    assert same_state(room.inside.learner(lesson).agent.state(), before)
 
 
 # Going back.
@@ -246,11 +246,11 @@ def test_one_can_go_back_to_any_event_and_back_again(room: Room) -> None:
     for to in (0, 3, 8, 12):
         with room.inside.database.read() as connection:
             happened = [one for one in read_events(connection, lesson) if one.seq <= to]
-        states[to] = standing(happened)
+        states[to] = active_after(happened)
     for to in (3, 8, 0, 12):
         answer = room.done("POST", f"/lessons/{lesson}/rollback", json={"to": to})
         assert answer["descriptions"] == len(states[to])
-        assert room.stands(lesson) == states[to]
+        assert room.active(lesson) == states[to]
         room.assert_folded(lesson)
     late = room.done("GET", f"/lessons/{lesson}/rounds/6")
     assert late["status"] == "described"
@@ -266,7 +266,7 @@ def test_going_back_to_what_has_not_happened_is_refused(room: Room) -> None:
 def test_many_roll_backs_take_no_longer_than_one_look_at_each(room: Room) -> None:
     lesson = room.taught(2)
     with writing(room.inside.database, lesson) as log:
-        for _ in range(60):  # to fold each of them anew would take 2 ** 60 steps
+        for _ in range(60):  # to replay each of them would take 2 ** 60 steps
             log.append(Kind.ROLLED_BACK, {"to": log.latest})
         assert roll_back(log, log.latest, "me") == 2
 
@@ -315,7 +315,7 @@ def test_a_teachers_words_are_deleted_and_unlearned(room: Room) -> None:
     assert (first["status"], first["description"]) == ("open", None)
     told = [one for one in room.log(lesson) if one.kind is Kind.DESCRIBED]
     assert [one.redacted for one in told] == [True, False]
-    assert list(room.stands(lesson)) == [2]
+    assert list(room.active(lesson)) == [2]
     room.assert_folded(lesson)
     assert (
         "xylophone"
@@ -337,7 +337,7 @@ def test_redacted_words_are_in_no_file(tmp_path: Path) -> None:
     learner = room.inside.learner(lesson)
     learner.catch_up()
     with writing(room.inside.database, lesson) as log:
-        assert keep_checkpoint(log, learner.fold)
+        assert keep_checkpoint(log, learner.agent)
     assert _holding(tmp_path, words)
     # One process has learned the words, another deletes them before the first keeps its state.
     stale = Learner(room.inside.database, _found(room, lesson))
@@ -346,14 +346,14 @@ def test_redacted_words_are_in_no_file(tmp_path: Path) -> None:
     assert answer == {"events": 3, "lessons": 1, "scrubbed": True}
     assert not _holding(tmp_path, words)
     with writing(room.inside.database, lesson) as log:
-        assert not keep_checkpoint(log, stale.fold)
+        assert not keep_checkpoint(log, stale.agent)
     with room.inside.database.read() as connection:
         assert not connection.execute(select(checkpoints)).all()
         assert not connection.execute(
             select(answers).where(answers.c.account == room.ids["eng"])
         ).all()
     room.assert_folded(lesson)  # the first process too
-    assert room.inside.learner(lesson).fold.learned == 0
+    assert room.inside.learner(lesson).agent.learned == 0
     for one in (room, other):
         one.http.close()
         one.inside.database.close()
@@ -398,9 +398,9 @@ def test_a_lesson_taken_out_and_in_again_teaches_the_same(room: Room) -> None:
     copy = room.lesson()
     answer = room.done("POST", f"/lessons/{copy}/import", content=lines)
     assert (answer["rounds"], answer["events"]) == (15, len(happened))
-    assert room.stands(copy) == room.stands(lesson)
+    assert room.active(copy) == room.active(lesson)
     room.assert_folded(copy)
-    assert same_state(room.refolded(copy).state(), room.refolded(lesson).state())
+    assert same_state(room.rebuilt(copy).state(), room.rebuilt(lesson).state())
     again = [
         json.loads(line)
         for line in room.send("GET", f"/lessons/{copy}/export").text.split("\n")[1:-1]
@@ -414,8 +414,8 @@ def test_a_copy_can_be_added_to_a_lesson_that_has_begun(room: Room) -> None:
     lines = room.send("GET", f"/lessons/{lesson}/export").content
     answer = room.done("POST", f"/lessons/{begun}/import", content=lines)
     assert answer["first_round"] == 4
-    moved = {round + 3: seq + 6 for round, seq in room.stands(lesson).items()}
-    assert room.stands(begun) == {1: 2, 2: 4, 3: 6} | moved
+    moved = {round + 3: seq + 6 for round, seq in room.active(lesson).items()}
+    assert room.active(begun) == {1: 2, 2: 4, 3: 6} | moved
     room.assert_folded(begun)
 
 
@@ -508,21 +508,21 @@ def test_what_a_model_refuses_is_not_learned_and_stops_nothing_else(
         patch.setattr(Importer, "refuse_unfit", lambda *_: None)
         room.done("POST", f"/lessons/{lesson}/import", content=lines_of(long, fine, long))
     learner = room.inside.learner(lesson)
-    assert learner.fold.learned == 1
-    assert len(room.stands(lesson)) == 3
+    assert learner.agent.learned == 1
+    assert len(room.active(lesson)) == 3
     room.ask(lesson)
     path = f"/lessons/{lesson}/rounds/4/description?effect=true"
     effect = room.done("PUT", path, json={"description": 1})["effect"]
     assert (effect["learned"], effect["requests"]) == (2, 1)
     assert room.done("GET", f"/lessons/{lesson}/progress")["described"] == 4
     with writing(room.inside.database, lesson) as log:
-        assert keep_checkpoint(log, learner.fold)
+        assert keep_checkpoint(log, learner.agent)
     with room.inside.database.read() as connection:
         again = Learner(room.inside.database, find_lesson(connection, lesson))
-    assert again.fold.learned == 2
+    assert again.agent.learned == 2
     room.done("DELETE", f"/lessons/{lesson}/rounds/1/description")
     again.catch_up()
-    assert (again.fold.learned, again.fold.stands) == (2, room.stands(lesson))
+    assert (again.agent.learned, again.agent.active) == (2, room.active(lesson))
 
 
 _EMPTY: dict[int, str] = {}
@@ -703,9 +703,9 @@ def test_a_replay_teaches_another_agent_the_same_and_judges_it_by_the_rest(room:
     assert found["estimate"]["low"] <= found["estimate"]["mean"] <= found["estimate"]["high"]
     greedy = {"kind": "greedy", "model": {"kind": "ridge"}}
     found = room.done("POST", f"/lessons/{lesson}/replay", json={"agent": greedy})
-    fold = room.refolded(lesson)
+    agent = room.rebuilt(lesson)
     best = [
-        int(np.argmax(fold.agent.model.estimates(one.data["instruction"], Listed(FEATURES))))
+        int(np.argmax(agent.model_agent.model.estimates(one.data["instruction"], Listed(FEATURES))))
         for one in half
     ]
     same = np.mean([y == one.data["response"] for y, one in zip(best, half, strict=True)])
@@ -840,7 +840,7 @@ def test_word_is_delivered_after_a_crash_between_commit_and_delivery(
         raise OperationalError("commit", {}, Exception("gone"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(outbox_module, "note_delivered", dies)
+        patch.setattr(outbox_module, "mark_delivered", dies)
         with pytest.raises(OperationalError):
             other.outbox.turn()  # delivered, but it dies before it can note that
     # Whoever comes next has to wait for the lease of the dead.
@@ -1060,7 +1060,7 @@ def test_the_client_asks_describes_withdraws_and_moves_lessons(room: Room, tmp_p
         assert len(Log.load(tmp_path / "log.jsonl")) == 1
         copy = there.create_lesson("copy", dim=DIM, instructions=4, agent=AGENT)
         assert copy.import_(tmp_path / "lesson.jsonl")["descriptions"] == 2
-        assert same_state(room.refolded(copy.id).state(), room.refolded(lesson.id).state())
+        assert same_state(room.rebuilt(copy.id).state(), room.rebuilt(lesson.id).state())
         assert lesson.replay(CHANCE)["descriptions"] == 1
         assert lesson.roll_back(0) == 0
         assert there.lesson(copy.id).id == copy.id

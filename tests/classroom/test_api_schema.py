@@ -89,7 +89,7 @@ class School:
         self.bearer = {"Authorization": f"Bearer {self.token[1]}"}
         self.session = requests.Session()
         self.pupil = accounts.add(room.database, "pupil", "engineer", "a password of his")
-        self.app.state.attempts.demand = lambda name, address: None
+        self.app.state.login_limiter.demand = lambda name, address: None
         self.succeeded: set[str] = set()
         client = TestClient(self.app, base_url="http://localhost", headers=self.bearer)
         words = {"name": "Words", "dim": 2, "second_share": 0.5}
@@ -166,7 +166,7 @@ class School:
 def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
     patch = pytest.MonkeyPatch()
     patch.setattr(passwords, "COST", passwords.Cost(2, 8, 1))
-    patch.setattr("tellback.classroom.store.webhooks.MOST_WEBHOOKS", 1_000_000)
+    patch.setattr("tellback.classroom.store.webhooks.MAX_WEBHOOKS", 1_000_000)
     school = School(tmp_path_factory.mktemp("school"))
     with served(school.app) as school.url:
         yield school

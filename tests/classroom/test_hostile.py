@@ -761,7 +761,7 @@ def _with_session(school: School, secret: str) -> TestClient:
 
 
 def test_a_session_that_has_ended_is_refused(school: School) -> None:
-    secret = sessions.begin(school.database, school.people["ada"].id)
+    secret = sessions.create(school.database, school.people["ada"].id)
     with school.database.write() as connection:
         connection.execute(update(tables.sessions).values(expires=time.time() - 1))
     demand(_with_session(school, secret).get(f"{API}/me"), 401, "not_signed_in", None)

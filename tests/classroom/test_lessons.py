@@ -1,4 +1,4 @@
-"""Lessons: their definitions, the agent as a fold of the log, checkpoints, leases, the exam."""
+"""Lessons: their definitions, the agent rebuilt from the log, checkpoints, leases, the exam."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import demonstration
 from tellback.classroom.learning.exam import Exam
-from tellback.classroom.learning.fold import SNAPSHOT_EVERY, Fold, same_state
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.lesson_agent import SNAPSHOT_EVERY, LessonAgent, same_state
 from tellback.classroom.learning.progress import match_rate
 from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.settings import Settings
-from tellback.classroom.store.database import Database, opened
+from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.store.descriptions import describe, withdraw
-from tellback.classroom.store.leases import hold_lease
-from tellback.classroom.store.lessons import Lesson, create_lesson
+from tellback.classroom.store.leases import take_lease
+from tellback.classroom.store.lessons import LessonRow, create_lesson
 from tellback.classroom.store.log import LessonLog, read_events, writing
 from tellback.classroom.store.reports import Columns
 from tellback.classroom.store.tables import checkpoints, leases, metadata, progress
@@ -44,7 +44,7 @@ from tellback.worlds.paraphrases import ParaphrasesTeacher
 SENTENCES = Definition(dim=3, agent=Greedy(model=Keywords(waves=0)), match=Same())
 
 
-def begun(database: Database, definition: Definition = SENTENCES) -> Lesson:
+def new_lesson(database: Database, definition: Definition = SENTENCES) -> LessonRow:
     with database.write() as connection:
         return create_lesson(connection, "a lesson", definition.to_data())
 
@@ -107,54 +107,54 @@ def test_an_agent_that_cannot_live_with_the_facts_is_refused_when_the_lesson_is_
 
 
 def test_a_world_that_shows_no_pictures_cannot_be_a_demonstration(database: Database) -> None:
-    lesson = begun(database, Definition(instructions=5, world=Synthetic(instructions=5)))
+    lesson = new_lesson(database, Definition(instructions=5, world=Synthetic(instructions=5)))
     with pytest.raises(FieldError, match="shows pictures"):
         Learner(database, lesson)
 
 
-# The agent as a fold.
+# The agent, rebuilt from the log.
 
 
 def test_two_learners_of_one_lesson_agree_to_the_last_bit(database: Database) -> None:
-    lesson = begun(database)
+    lesson = new_lesson(database)
     one, other = Learner(database, lesson), Learner(database, lesson)
     for learner, seed in ((one, 0), (other, 1), (one, 2)):
         taught(database, learner, 3, seed)
     one.catch_up()
     other.catch_up()
-    assert one.fold.learned == 9
-    assert same_state(one.fold.state(), other.fold.state())
-    assert one.fold.stands == other.fold.stands
+    assert one.agent.learned == 9
+    assert same_state(one.agent.state(), other.agent.state())
+    assert one.agent.active == other.agent.active
 
 
 def test_what_is_undone_was_never_taught_however_long_ago(database: Database) -> None:
-    lesson = begun(database)
+    lesson = new_lesson(database)
     learner = Learner(database, lesson)
     taught(database, learner, 2 * SNAPSHOT_EVERY + 5)
     for number in (2 * SNAPSHOT_EVERY + 5, SNAPSHOT_EVERY + 1, 3):
         with writing(database, lesson.id) as log:
             withdraw(log, number, "ann", time.time() + 9, anyones=False)
         learner.catch_up()
-        assert same_state(learner.fold.state(), Learner(database, lesson).fold.state())
-    assert learner.fold.learned == 2 * SNAPSHOT_EVERY + 2
+        assert same_state(learner.agent.state(), Learner(database, lesson).agent.state())
+    assert learner.agent.learned == 2 * SNAPSHOT_EVERY + 2
     with writing(database, lesson.id) as log:
         describe(log, 3, "ann", "went nowhere", Same())
     learner.catch_up()
-    assert list(learner.fold.stands)[-1] == 3  # said last, so taught last
-    assert same_state(learner.fold.state(), Learner(database, lesson).fold.state())
+    assert list(learner.agent.active)[-1] == 3  # said last, so taught last
+    assert same_state(learner.agent.state(), Learner(database, lesson).agent.state())
 
 
 def test_a_description_that_the_model_refuses_stays_in_the_log_and_does_no_harm(
     database: Database,
 ) -> None:
-    lesson = begun(database, Definition(dim=3, instructions=4))
+    lesson = new_lesson(database, Definition(dim=3, instructions=4))
     learner = Learner(database, lesson)
     asked = learner.ask(1, Listed(np.eye(3)), Content(), "robot")
     with writing(database, lesson.id) as log:
         describe(log, asked.number, "ann", 9, Same(), anyones=True)  # beyond the table
     learner.catch_up()
-    assert same_state(learner.fold.state(), Fold(learner.definition).state())
-    assert learner.fold.knows(asked.number)
+    assert same_state(learner.agent.state(), LessonAgent(learner.definition).state())
+    assert learner.agent.was_taught(asked.number)
 
 
 # Checkpoints.
@@ -163,59 +163,59 @@ def test_a_description_that_the_model_refuses_stays_in_the_log_and_does_no_harm(
 def test_a_learner_that_starts_from_a_checkpoint_is_the_same(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lesson = begun(database)
+    lesson = new_lesson(database)
     learner = Learner(database, lesson)
     taught(database, learner, 10)
     with writing(database, lesson.id) as log:
-        keep_checkpoint(log, learner.fold)
+        keep_checkpoint(log, learner.agent)
     taught(database, learner, 3, seed=1)
     started: list[int] = []
-    start = Fold.start_from
+    start = LessonAgent.start_from
 
-    def noted(fold: Fold, stands: dict[int, int], state: State, refused: list[int]) -> None:
-        started.append(len(stands))
-        start(fold, stands, state, refused)
+    def noted(agent: LessonAgent, active: dict[int, int], state: State, refused: list[int]) -> None:
+        started.append(len(active))
+        start(agent, active, state, refused)
 
-    monkeypatch.setattr(Fold, "start_from", noted)
+    monkeypatch.setattr(LessonAgent, "start_from", noted)
     again = Learner(database, lesson)
     assert started == [10]
-    assert same_state(again.fold.state(), learner.fold.state())
+    assert same_state(again.agent.state(), learner.agent.state())
 
 
 def test_a_checkpoint_is_not_used_that_knows_what_was_withdrawn_or_is_damaged(
     database: Database,
 ) -> None:
-    lesson = begun(database)
+    lesson = new_lesson(database)
     learner = Learner(database, lesson)
     taught(database, learner, 6)
     with writing(database, lesson.id) as log:
-        keep_checkpoint(log, learner.fold)
+        keep_checkpoint(log, learner.agent)
     with writing(database, lesson.id) as log:
         withdraw(log, 2, "ann", time.time() + 9, anyones=False)
     learner.catch_up()
-    assert same_state(Learner(database, lesson).fold.state(), learner.fold.state())
+    assert same_state(Learner(database, lesson).agent.state(), learner.agent.state())
     taught(database, learner, 1)
     with writing(database, lesson.id) as log:
-        keep_checkpoint(log, learner.fold)
+        keep_checkpoint(log, learner.agent)
         log.connection.execute(update(checkpoints).values(state=b"PK not a state"))
-    assert same_state(Learner(database, lesson).fold.state(), learner.fold.state())
+    assert same_state(Learner(database, lesson).agent.state(), learner.agent.state())
 
 
 def test_checkpoints_of_other_code_are_not_used_and_old_ones_go(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lesson = begun(database)
+    lesson = new_lesson(database)
     learner = Learner(database, lesson)
     for seed in range(kept.KEPT + 2):
         taught(database, learner, 1, seed)
         with writing(database, lesson.id) as log:
-            keep_checkpoint(log, learner.fold)
+            keep_checkpoint(log, learner.agent)
     with database.read() as connection:
         count = connection.execute(select(func.count()).select_from(checkpoints)).scalar_one()
     assert count == kept.KEPT
     monkeypatch.setattr(kept, "_source", lambda: "another")
-    monkeypatch.setattr(Fold, "start_from", lambda *_: pytest.fail("of other code"))
-    assert same_state(Learner(database, lesson).fold.state(), learner.fold.state())
+    monkeypatch.setattr(LessonAgent, "start_from", lambda *_: pytest.fail("of other code"))
+    assert same_state(Learner(database, lesson).agent.state(), learner.agent.state())
 
 
 def test_a_state_comes_back_from_its_bytes_which_hold_no_pickle() -> None:
@@ -232,20 +232,20 @@ def test_a_lease_has_one_holder_until_it_ends(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with database.write() as connection:
-        assert hold_lease(connection, "learner", "one", 10)
-        assert hold_lease(connection, "learner", "one", 10)
-        assert not hold_lease(connection, "learner", "two", 10)
+        assert take_lease(connection, "learner", "one", 10)
+        assert take_lease(connection, "learner", "one", 10)
+        assert not take_lease(connection, "learner", "two", 10)
     later = time.time() + 11
     monkeypatch.setattr(time, "time", lambda: later)
     with database.write() as connection:
-        assert hold_lease(connection, "learner", "two", 10)
-        assert not hold_lease(connection, "learner", "one", 10)
+        assert take_lease(connection, "learner", "two", 10)
+        assert not take_lease(connection, "learner", "one", 10)
 
 
 def test_only_the_holder_of_a_lesson_writes_checkpoints_and_the_next_takes_over(
     database: Database,
 ) -> None:
-    lesson = begun(database)
+    lesson = new_lesson(database)
     first, second = Learner(database, lesson), Learner(database, lesson)
     duties = [BackgroundJobs(database, lambda _: first), BackgroundJobs(database, lambda _: second)]
     for one in duties:
@@ -272,13 +272,13 @@ def test_a_demonstration_lifts_held_out_requests_from_chance_to_four_in_five(
     database: Database,
 ) -> None:
     definition = demonstration(seed=11)
-    lesson = begun(database, definition)
+    lesson = new_lesson(database, definition)
     learner = Learner(database, lesson)
     duties = BackgroundJobs(database, lambda _: learner)
     duties.turn()
     teacher, rng = ParaphrasesTeacher(), np.random.default_rng(3)
     for _ in range(60):
-        asked = learner.ask_by_itself("ann")
+        asked = learner.ask_from_world("ann")
         task, _ = learner._drawn(asked.number)
         said = teacher.describe(task.context, asked.choice.response, rng)
         with writing(database, lesson.id) as log:
@@ -301,11 +301,11 @@ def test_a_demonstration_lifts_held_out_requests_from_chance_to_four_in_five(
 def test_held_out_requests_are_never_asked() -> None:
     definition = demonstration()
     assert isinstance(definition.world, Paraphrases)
-    from tellback.classroom.learning.demonstration import begun as world_begun
+    from tellback.classroom.learning.demonstration import build_simulation
     from tellback.classroom.learning.exam import exam_of
     from tellback.streams import Streams
 
-    simulation = world_begun(definition)
+    simulation = build_simulation(definition)
     assert simulation is not None
     exam = exam_of(definition, simulation)
     stream = Streams(definition.seed).stream("world")
@@ -359,7 +359,7 @@ def test_a_database_of_a_newer_version_is_refused(database: Database, database_u
     with database.write() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(TellbackError, match="newer tellback"):
-        opened(database_url)
+        open_database(database_url)
 
 
 @pytest.mark.parametrize(
@@ -367,12 +367,12 @@ def test_a_database_of_a_newer_version_is_refused(database: Database, database_u
 )
 def test_a_database_that_cannot_be_used_is_refused_with_what_can(url: str) -> None:
     with pytest.raises(SettingError, match="sqlite"):
-        opened(url)
+        open_database(url)
 
 
 def test_a_database_that_does_not_answer_is_named_without_its_password() -> None:
     with pytest.raises(TellbackError, match="cannot be used") as refused:
-        opened("postgresql://ann:secret@127.0.0.1:9/lessons")
+        open_database("postgresql://ann:secret@127.0.0.1:9/lessons")
     assert "secret" not in str(refused.value)
 
 
@@ -381,7 +381,7 @@ def failing(log: LessonLog, _: object) -> None:
 
 
 def test_a_transaction_that_fails_leaves_nothing_and_the_next_goes_on(database: Database) -> None:
-    lesson = begun(database)
+    lesson = new_lesson(database)
     learner = Learner(database, lesson)
     with pytest.raises(RuntimeError, match="half-way"):
         learner.ask("go left", Listed(np.eye(3)), Content(), "robot", also=failing)
@@ -402,7 +402,7 @@ def test_an_agent_that_was_let_go_is_folded_again(database_url: str) -> None:
     room.forget(lesson.id)
     after = room.learner(lesson.id)
     assert after is not before
-    assert same_state(after.fold.state(), before.fold.state())
+    assert same_state(after.agent.state(), before.agent.state())
     room.close()
 
 

@@ -14,8 +14,8 @@ from tellback.classroom.learning import background_jobs
 from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.fold import same_state
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.checks import round_to_check
 from tellback.classroom.store.claims import claim_round
@@ -69,8 +69,8 @@ def test_a_damaged_checkpoint_is_passed_over(
     room.forget(lesson)
     after = room.learner(lesson)
     assert after is not before
-    assert after.fold.learned == 3
-    assert same_state(after.fold.state(), before.fold.state())
+    assert after.agent.learned == 3
+    assert same_state(after.agent.state(), before.agent.state())
 
 
 def test_a_lesson_that_fails_keeps_no_other_waiting(

@@ -21,7 +21,7 @@ from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, sessions
 from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rounds import Status, change_round, find_asked, find_round
+from tellback.classroom.store.rounds import RoundStatus, change_round, find_asked, find_round
 from tellback.classroom.store.tables import events as table
 from tellback.classroom.web.pages import assets
 from tellback.matching import MatchSpec
@@ -118,7 +118,7 @@ def visiting(
     with browser.new_context(**options) as context:
         if account is not None:
             database = running.classroom.database
-            secret = sessions.begin(database, accounts.named(database, account).id)
+            secret = sessions.create(database, accounts.named(database, account).id)
             context.add_cookies([{"name": "tellback-session", "value": secret, "url": running.url}])
         visit = Visit(context, running.url)
         yield visit
@@ -435,7 +435,7 @@ def test_the_agent_is_asked_and_its_progress_is_watched(browser: Browser, own: R
         svg = visit.page.locator("#curve svg")
         assert "chance is 20%" in (svg.get_attribute("aria-label") or "")
         room = own.classroom
-        opened = room.learner("pictures").ask_by_itself("robot")
+        opened = room.learner("pictures").ask_from_world("robot")
         with writing(room.database, "pictures") as log:
             describe(log, opened.number, "robot", "a square", match_of(own), anyones=True)
         expect(described).to_have_text(str(count + 1))  # without a reload
@@ -487,7 +487,7 @@ def test_pages_are_fit_for_everybody_light_and_dark_large_and_small(
 ) -> None:
     room = shared.classroom
     room.create("Second", Definition(candidates="texts"), "second")
-    opened = room.learner("pictures").ask_by_itself("robot")
+    opened = room.learner("pictures").ask_from_world("robot")
     with writing(room.database, "pictures") as log:
         describe(log, opened.number, "robot", "a square", match_of(shared), anyones=True)
     complaints: list[str] = []
@@ -582,5 +582,5 @@ def test_pages_hold_no_script_and_no_style_of_their_own() -> None:
 
 def test_the_statuses_of_the_pages_are_those_of_the_store() -> None:
     script = (Path(assets.__file__).parent / "static" / "progress.js").read_text()
-    for status in Status:
+    for status in RoundStatus:
         assert f"  {status.value}: " in script

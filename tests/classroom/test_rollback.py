@@ -12,28 +12,28 @@ from sqlalchemy import Connection, select, update
 
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.fold import Fold, same_state, taught_after
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.lesson_agent import LessonAgent, active_reader, same_state
 from tellback.classroom.store.checks import keep_check, round_to_check
 from tellback.classroom.store.claims import claim_round
-from tellback.classroom.store.database import Database, opened
-from tellback.classroom.store.descriptions import RefusedError, describe, end_without, withdraw
+from tellback.classroom.store.database import Database, open_database
+from tellback.classroom.store.descriptions import ConflictError, close_round, describe, withdraw
 from tellback.classroom.store.lessons import create_lesson
 from tellback.classroom.store.log import LessonLog, read_events, writing
-from tellback.classroom.store.projection import OPEN, Projected
+from tellback.classroom.store.projection import OPEN, ProjectedRound
 from tellback.classroom.store.reports import agreement, checks, teacher_counts
 from tellback.classroom.store.rollback import redact, roll_back
-from tellback.classroom.store.rounds import Status
+from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tables import rounds
 from tellback.errors import TellbackError
 from tellback.matching import Same
 from tellback.responses import Listed
-from tests.support.classroom_parts import standing
+from tests.support.classroom_parts import active_after
 
 FEATURES = [[1.0, 0.0, 0.2], [0.0, 1.0, 0.1], [0.3, 0.3, 0.4]]
 ASKED = 1
 TEACHERS = ("ann", "ben", "cat")
-OUTCOMES = (Status.SKIPPED, Status.CANNOT_TELL)
+OUTCOMES = (RoundStatus.SKIPPED, RoundStatus.CANNOT_TELL)
 
 some_round, teachers = st.integers(0, 9), st.sampled_from(TEACHERS)
 OPERATIONS = st.lists(
@@ -49,7 +49,7 @@ OPERATIONS = st.lists(
     max_size=25,
 )
 
-Table = dict[int, Projected]
+Table = dict[int, ProjectedRound]
 
 
 class Entry(NamedTuple):
@@ -96,16 +96,16 @@ class Remembered:
         if kind == "back":
             then = self.after[what]
             for number, one in now.items():
-                gone = OPEN if one == OPEN else Projected("rolled_back")
+                gone = OPEN if one == OPEN else ProjectedRound("rolled_back")
                 now[number] = then.get(number, gone)
         elif kind in ("ask", "withdraw", "open"):
             now[round] = OPEN
         elif kind == "tell":
             told, counts = what
             matched = told == ASKED if counts else None
-            now[round] = Projected("described", seq, who, place.second, matched)
+            now[round] = ProjectedRound("described", seq, who, place.second, matched)
         elif kind == "end":
-            now[round] = Projected(what.value, describer=who)
+            now[round] = ProjectedRound(what.value, describer=who)
         elif kind in ("second", "decline") and place.described is not None:
             now[round] = place._replace(second=seq)
         self.after.append(now)
@@ -140,7 +140,7 @@ class Lesson:
             else:
                 with writing(self.database, self.id) as log:
                     self._operate(log, kind, list(how))
-        except RefusedError:
+        except ConflictError:
             return
         if kind == "redact":
             self.figures.clear()
@@ -154,7 +154,7 @@ class Lesson:
         with self.database.read() as connection:
             counts = teacher_counts(connection, self.id)
             found = (checks(connection, self.id), agreement(connection, self.id), counts)
-        return *found, _bits(self.learner.fold.state())
+        return *found, _bits(self.learner.agent.state())
 
     def _operate(self, log: LessonLog, kind: str, how: list[Any]) -> None:
         note = self.oracle.note
@@ -169,7 +169,7 @@ class Lesson:
                 self.oracle.redact(how[0])
             return
         if not log.rounds:
-            raise RefusedError("none", "nothing was asked")
+            raise ConflictError("none", "nothing was asked")
         round, who = how[0] % log.rounds + 1, how[1]
         if kind == "check":
             before = log.latest
@@ -187,7 +187,7 @@ class Lesson:
                 if given.new:
                     what = how[2], not given.saw_request
                     note("second" if given.second else "tell", round, who, what)
-            elif end_without(log, round, who, how[2], "", anyones=True):
+            elif close_round(log, round, who, how[2], "", anyones=True):
                 note("decline" if described else "end", round, who, how[2])
 
     def _claim(self, log: LessonLog, round: int, who: str) -> None:
@@ -202,19 +202,19 @@ class Lesson:
         with self.database.read() as connection:
             assert self.table(connection) == self.oracle.after[-1]
             happened = list(read_events(connection, self.id))
-            taught = list(taught_after(connection, self.id)(0))
+            taught = list(active_reader(connection, self.id)(0))
         assert len(happened) == len(self.oracle.entries)
         assert [(one.round, one.description) for one in taught] == self.oracle.told
-        assert standing(happened) == {one.round: one.seq for one in taught}
-        fresh = Fold(self.definition)
+        assert active_after(happened) == {one.round: one.seq for one in taught}
+        fresh = LessonAgent(self.definition)
         for one in taught:
             fresh.add(one)
-        assert same_state(self.learner.fold.state(), fresh.state())
+        assert same_state(self.learner.agent.state(), fresh.state())
 
     def table(self, connection: Connection) -> Table:
-        columns = [rounds.c[name] for name in Projected._fields]
+        columns = [rounds.c[name] for name in ProjectedRound._fields]
         query = select(rounds.c.number, *columns).where(rounds.c.lesson == self.id)
-        return {number: Projected(*place) for number, *place in connection.execute(query)}
+        return {number: ProjectedRound(*place) for number, *place in connection.execute(query)}
 
 
 def _bits(state: Any) -> dict[str, str]:
@@ -223,12 +223,12 @@ def _bits(state: Any) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def quick_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    database = opened(f"sqlite:///{tmp_path_factory.mktemp('quick')}/classroom.db")
+    database = open_database(f"sqlite:///{tmp_path_factory.mktemp('quick')}/classroom.db")
     yield database
     database.close()
 
 
-SKIP = ("end", 0, "ann", Status.SKIPPED)
+SKIP = ("end", 0, "ann", RoundStatus.SKIPPED)
 TELL = ("tell", 0, "ann", 1)
 
 
@@ -236,8 +236,10 @@ TELL = ("tell", 0, "ann", 1)
 @given(OPERATIONS)
 @example([("ask",), SKIP, ("back", 0), ("withdraw", 0, "ben"), ("back", 3)])
 @example([("ask",), TELL, ("tell", 0, "ben", 1), ("tell", 0, "ann", 2), ("back", 4)])
-@example([("ask",), TELL, ("end", 0, "ben", Status.SKIPPED), ("back", 2)])
-@example([("ask",), TELL, ("end", 0, "ben", Status.SKIPPED), ("redact", "ben"), ("redact", "ann")])
+@example([("ask",), TELL, ("end", 0, "ben", RoundStatus.SKIPPED), ("back", 2)])
+@example(
+    [("ask",), TELL, ("end", 0, "ben", RoundStatus.SKIPPED), ("redact", "ben"), ("redact", "ann")]
+)
 @example([("ask",), SKIP, ("back", 0), ("redact", "ann"), ("back", 3)])
 def test_whatever_happens_going_back_brings_back_what_was(
     quick_database: Database, operations: list[Any]
@@ -277,7 +279,7 @@ def test_a_second_description_that_was_declined_is_wanted_again_after_a_roll_bac
         lesson.do("ask")
     lesson.do("tell", wanted - 1, "ann", 1)
     told = wanted + 1
-    lesson.do("end", wanted - 1, "ben", Status.CANNOT_TELL)
+    lesson.do("end", wanted - 1, "ben", RoundStatus.CANNOT_TELL)
 
     def claimed() -> int | None:
         with database.write() as connection:

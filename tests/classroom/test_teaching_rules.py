@@ -25,22 +25,22 @@ from sqlalchemy import Connection, select
 from tellback.agents import LORIL
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.fold import same_state
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.store.claims import claim_round, prolong_claim
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.descriptions import RefusedError, describe, end_without, withdraw
+from tellback.classroom.store.descriptions import ConflictError, close_round, describe, withdraw
 from tellback.classroom.store.lessons import create_lesson
 from tellback.classroom.store.log import latest_event, read_events, writing
-from tellback.classroom.store.projection import GONE, OPEN, Projected
+from tellback.classroom.store.projection import OPEN, ROLLED_BACK, ProjectedRound
 from tellback.classroom.store.rollback import redact, roll_back
-from tellback.classroom.store.rounds import Status, find_round, standing_rounds
+from tellback.classroom.store.rounds import RoundStatus, active_descriptions, find_round
 from tellback.classroom.store.tables import rounds
 from tellback.matching import Same
 from tellback.models import Ridge
 from tellback.responses import Listed
 from tellback.roles import Choice, State, Task
-from tests.support.classroom_parts import standing
+from tests.support.classroom_parts import active_after
 from tests.support.searching import at_length
 
 TEACHERS = ("ann", "bob", "cai")
@@ -48,7 +48,7 @@ WORDS = ("left", "right", "up")
 LEASE = 100.0
 DEFINITION = Definition(dim=2, agent=LORIL(model=Ridge()), match=Same())
 
-Table = dict[int, Projected]
+Table = dict[int, ProjectedRound]
 
 teachers = st.sampled_from(TEACHERS)
 words = st.sampled_from(WORDS)
@@ -60,7 +60,7 @@ class Expected:
 
     instruction: str
     features: np.ndarray
-    status: Status = Status.OPEN
+    status: RoundStatus = RoundStatus.OPEN
     who: str | None = None  # described or skipped it
     said: str | None = None
     holder: str | None = None
@@ -75,7 +75,7 @@ def refused_as(code: str | None) -> Iterator[None]:
     if code is None:
         yield
         return
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(ConflictError) as refused:
         yield
     assert refused.value.code == code
 
@@ -105,7 +105,7 @@ class Teaching(RuleBasedStateMachine):
         self.lesson = lesson
         self.learner = Learner(self.database, lesson)
         self.expected: dict[int, Expected] = {}
-        self.order: list[int] = []  # rounds whose description stands, in the order given
+        self.order: list[int] = []  # rounds with an active description, in the order given
         self.rng = np.random.default_rng(0)
 
     @initialize(target=asked)
@@ -146,12 +146,14 @@ class Teaching(RuleBasedStateMachine):
 
         wishes: list[Callable[[Expected], bool]] = [
             lambda one: (
-                one.status in (Status.OPEN, Status.SKIPPED)
+                one.status in (RoundStatus.OPEN, RoundStatus.SKIPPED)
                 and one.holder == who
                 and one.until >= now
             ),
-            lambda one: one.status is Status.OPEN and free(one),
-            lambda one: one.status is Status.SKIPPED and who not in one.have_skipped and free(one),
+            lambda one: one.status is RoundStatus.OPEN and free(one),
+            lambda one: (
+                one.status is RoundStatus.SKIPPED and who not in one.have_skipped and free(one)
+            ),
         ]
         found = (n for wish in wishes for n, one in sorted_rounds if wish(one))
         return next(found, None)
@@ -178,13 +180,13 @@ class Teaching(RuleBasedStateMachine):
         assert given.new == (one.said != said)
         if given.new:
             assert given.saw_request == (who in one.have_seen)
-            one.status, one.who, one.said, one.holder = Status.DESCRIBED, who, said, None
+            one.status, one.who, one.said, one.holder = RoundStatus.DESCRIBED, who, said, None
             one.have_seen.add(who)
             self.order = [other for other in self.order if other != number] + [number]
 
     @staticmethod
     def _refusal(one: Expected, who: str, program: bool) -> str | None:
-        if one.status is Status.DESCRIBED:
+        if one.status is RoundStatus.DESCRIBED:
             return None if one.who == who else "described"
         if one.holder not in (None, who) and one.until >= time.time():
             return "claimed"
@@ -195,18 +197,18 @@ class Teaching(RuleBasedStateMachine):
     def takes_back(self, who: str, number: int, reviewer: bool) -> None:
         one = self.expected[number]
         until = time.time() + LEASE
-        anothers = one.status is not Status.OPEN and one.who != who and not reviewer
+        anothers = one.status is not RoundStatus.OPEN and one.who != who and not reviewer
         looked_at = one.holder not in (None, who) and one.until >= time.time()
         refusal = "not_yours" if anothers else None
-        if one.status is not Status.OPEN and refusal is None and looked_at:
+        if one.status is not RoundStatus.OPEN and refusal is None and looked_at:
             refusal = "claimed"
         with refused_as(refusal), writing(self.database, self.lesson.id) as log:
             done = withdraw(log, number, who, until, anyones=reviewer)
         if refusal is not None:
             return
-        assert done == (one.status is not Status.OPEN)
+        assert done == (one.status is not RoundStatus.OPEN)
         if done:
-            one.status, one.who, one.said = Status.OPEN, None, None
+            one.status, one.who, one.said = RoundStatus.OPEN, None, None
             one.holder, one.until = who, until
             self.order = [other for other in self.order if other != number]
 
@@ -214,13 +216,13 @@ class Teaching(RuleBasedStateMachine):
     def ends(self, who: str, number: int, outcome: str) -> None:
         one = self.expected[number]
         refusal = self._refusal(one, who, program=False)
-        if one.status is Status.DESCRIBED:
+        if one.status is RoundStatus.DESCRIBED:
             refusal = "described"
         with refused_as(refusal), writing(self.database, self.lesson.id) as log:
-            end_without(log, number, who, Status(outcome), "", anyones=False)
-        if refusal is None and (one.status, one.who) != (Status(outcome), who):
-            one.status, one.who, one.holder = Status(outcome), who, None
-            if one.status is Status.SKIPPED:
+            close_round(log, number, who, RoundStatus(outcome), "", anyones=False)
+        if refusal is None and (one.status, one.who) != (RoundStatus(outcome), who):
+            one.status, one.who, one.holder = RoundStatus(outcome), who, None
+            if one.status is RoundStatus.SKIPPED:
                 one.have_skipped.add(who)
 
     @invariant()
@@ -239,14 +241,16 @@ class Teaching(RuleBasedStateMachine):
         with self.database.read() as connection:
             events = list(read_events(connection, self.lesson.id))
             assert [event.seq for event in events] == list(range(1, len(events) + 1))
-            stands = standing(events)
-            assert list(stands.items()) == list(standing_rounds(connection, self.lesson.id).items())
-        assert list(stands) == self.order
+            active = active_after(events)
+            assert list(active.items()) == list(
+                active_descriptions(connection, self.lesson.id).items()
+            )
+        assert list(active) == self.order
 
     @invariant()
     def the_agent_is_what_these_descriptions_teach(self) -> None:
         self.learner.catch_up()
-        assert same_state(self.learner.fold.state(), self._taught_by_hand())
+        assert same_state(self.learner.agent.state(), self._taught_by_hand())
 
     def _taught_by_hand(self) -> State:
         agent = DEFINITION.build()
@@ -274,15 +278,15 @@ class GoingBack(Teaching):
             )
 
     def _table(self, connection: Connection) -> Table:
-        columns = [rounds.c[name] for name in Projected._fields]
+        columns = [rounds.c[name] for name in ProjectedRound._fields]
         query = select(rounds.c.number, *columns).where(rounds.c.lesson == self.lesson.id)
-        return {number: Projected(*place) for number, *place in connection.execute(query)}
+        return {number: ProjectedRound(*place) for number, *place in connection.execute(query)}
 
     @rule(back=st.integers(0, 6))
     def rolls_back(self, back: int) -> None:
         with writing(self.database, self.lesson.id) as log:
             to = max(log.latest - back, 0)
-            active = standing(read_events(log.connection, self.lesson.id, upto=to))
+            active = active_after(read_events(log.connection, self.lesson.id, upto=to))
             before = self._table(log.connection)
             assert roll_back(log, to, "robot") == len(active)
             after = self._table(log.connection)
@@ -290,7 +294,9 @@ class GoingBack(Teaching):
         if then is not None:  # words that were known then may be deleted now
             assert {number: after[number] for number in then} == then
             since = {number: place for number, place in before.items() if number not in then}
-            waits = {number: OPEN if place == OPEN else GONE for number, place in since.items()}
+            waits = {
+                number: OPEN if place == OPEN else ROLLED_BACK for number, place in since.items()
+            }
             assert {number: after[number] for number in since} == waits
         self._read_again()
 
@@ -309,15 +315,15 @@ class GoingBack(Teaching):
         """Take from the log what is expected from now on."""
         with self.database.read() as connection:
             events = {event.seq: event for event in read_events(connection, self.lesson.id)}
-            stands = standing(events.values())
+            active = active_after(events.values())
             for number, one in self.expected.items():
                 found = find_round(connection, self.lesson.id, number)
-                event = events.get(stands.get(number, 0))
-                assert (found.status is Status.DESCRIBED) == (event is not None)
+                event = events.get(active.get(number, 0))
+                assert (found.status is RoundStatus.DESCRIBED) == (event is not None)
                 one.status, one.who = found.status, found.describer
                 one.said = None if event is None else event.data["description"]
                 one.holder, one.until = found.claimed_by, found.claimed_until or 0.0
-        self.order = list(stands)
+        self.order = list(active)
 
 
 @pytest.mark.hypothesis
@@ -343,7 +349,7 @@ def test_nobody_is_shown_again_what_they_skipped_though_others_did_since(
         with database.write() as connection:
             assert claim_round(connection, lesson.id, who, time.time() + LEASE) is not None
         with writing(database, lesson.id) as log:
-            end_without(log, 1, who, Status.SKIPPED, "", anyones=False)
+            close_round(log, 1, who, RoundStatus.SKIPPED, "", anyones=False)
     with writing(database, lesson.id) as log:
         roll_back(log, 2, "robot")
     with database.write() as connection:
@@ -365,7 +371,7 @@ def test_whoever_holds_what_another_skipped_gets_that_one_again(database: Databa
     learner.ask("left", Listed(np.eye(2)), Content(), "robot")
     assert claimed("bob") == 1
     with writing(database, lesson.id) as log:
-        end_without(log, 1, "bob", Status.SKIPPED, "", anyones=False)
+        close_round(log, 1, "bob", RoundStatus.SKIPPED, "", anyones=False)
     assert claimed("ann") == 1
     learner.ask("left", Listed(np.eye(2)), Content(), "robot")
     assert claimed("ann") == 1

@@ -148,9 +148,9 @@ def token(
 
 
 def _opened(url: str | None) -> Database:
-    from tellback.classroom.store.database import opened
+    from tellback.classroom.store.database import open_database
 
-    return opened(url or default_database())
+    return open_database(url or default_database())
 
 
 def _password(from_stdin: bool) -> str:

@@ -86,7 +86,7 @@ def serve(
     """
     _demand_extra()
     from tellback.classroom.settings import LOOPBACK_NAMES, Settings
-    from tellback.classroom.store.database import opened
+    from tellback.classroom.store.database import open_database
     from tellback.classroom.web import serving
 
     settings = Settings(
@@ -98,7 +98,7 @@ def serve(
         requests_a_minute=requests,
         private_webhooks=private_webhooks,
     )
-    store = opened(settings.database)
+    store = open_database(settings.database)
     try:
         serving.demand_safe_host(settings, host, store)
     finally:

@@ -1,4 +1,4 @@
-"""What one process at a time does for a lesson, besides answering: whoever holds its lease."""
+"""Background jobs of a lesson. One process at a time does them: the holder of its lease."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tellback.classroom.background_thread import BackgroundThread
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.leases import held
+from tellback.classroom.store.leases import acquire_lease
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import lessons, progress
 
@@ -64,23 +64,25 @@ class BackgroundJobs:
             if self._seen.setdefault(lesson, events or -1) == events:
                 continue
             try:
-                if held(self._database, f"learner of {lesson}", self.holder, LEASE_SECONDS):
+                if acquire_lease(
+                    self._database, f"learner of {lesson}", self.holder, LEASE_SECONDS
+                ):
                     self._tend(self._learner(lesson))
                     self._seen[lesson] = events
             except Exception as error:  # the others need not wait for one that fails
                 LOGGER.warning("lesson %s will be tended again: %s", lesson, error)
-        for duty in self._also:
-            duty()
+        for job in self._also:
+            job()
 
     def _tend(self, learner: Learner) -> None:
         learner.catch_up()
-        learned, latest = learner.fold.learned, learner.fold.latest
+        learned, latest = learner.agent.learned, learner.agent.latest
         if self._tended.get(learner.lesson) == (learned, latest):
             return  # a question teaches nothing
         kept = self._kept.setdefault(learner.lesson, 0)
         if learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10):
-            with learner.still() as fold, writing(self._database, learner.lesson) as log:
-                kept_now = keep_checkpoint(log, fold)
+            with learner.still() as agent, writing(self._database, learner.lesson) as log:
+                kept_now = keep_checkpoint(log, agent)
             if kept_now:
                 self._kept[learner.lesson] = learned
         if learner.exam.judged:

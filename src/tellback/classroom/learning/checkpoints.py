@@ -1,4 +1,4 @@
-"""States of agents that are kept, so that a restart need not learn everything again."""
+"""Checkpoints: states of agents in the database, so that a restart is quick."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from sqlalchemy import Connection, delete, insert, select
 
-from tellback.classroom.learning.fold import Fold, digest_of
+from tellback.classroom.learning.lesson_agent import LessonAgent, digest_of
 from tellback.classroom.store.log import Kind, LessonLog, read_events
 from tellback.classroom.store.tables import checkpoints
 from tellback.compiled import WITHOUT_KERNELS, source_digest
@@ -19,29 +19,29 @@ LOGGER = logging.getLogger(__name__)
 
 KEPT = 3
 REFUSED = "refused"
-"""Kept with a state: the descriptions that the model would not learn. No part has this name."""
+"""Key of the refused descriptions in a stored state. No part of an agent has this name."""
 
 
-def keep_checkpoint(log: LessonLog, fold: Fold) -> bool:
-    """Keep the state of an agent and what it was taught; the oldest go.
+def keep_checkpoint(log: LessonLog, agent: LessonAgent) -> bool:
+    """Store the state of an agent and what it was taught, and delete the oldest checkpoints.
 
-    Not if words were redacted that it may have learned: they must not come back this way.
+    Returns False, and stores nothing, if words were redacted since: they must not come back.
     """
     connection, lesson = log.connection, log.lesson
-    if any(read_events(connection, lesson, after=fold.seq, kinds=[Kind.REDACTED])):
+    if any(read_events(connection, lesson, after=agent.seq, kinds=[Kind.REDACTED])):
         return False
     mine = checkpoints.c.lesson == lesson
-    connection.execute(delete(checkpoints).where(mine, checkpoints.c.seq == fold.seq))
-    stands = fold.stands
+    connection.execute(delete(checkpoints).where(mine, checkpoints.c.seq == agent.seq))
+    active = agent.active
     connection.execute(
         insert(checkpoints),
         {
             "lesson": lesson,
-            "seq": fold.seq,
-            "learned": len(stands),
-            "learned_digest": digest_of(stands.items()),
+            "seq": agent.seq,
+            "learned": len(active),
+            "learned_digest": digest_of(active.items()),
             "source": _source(),
-            "state": packed({**fold.state(), REFUSED: np.array(fold.refused, dtype=np.int64)}),
+            "state": packed({**agent.state(), REFUSED: np.array(agent.refused, dtype=np.int64)}),
         },
     )
     newest = select(checkpoints.c.seq).where(mine).order_by(checkpoints.c.seq.desc()).limit(KEPT)
@@ -51,22 +51,22 @@ def keep_checkpoint(log: LessonLog, fold: Fold) -> bool:
 
 
 def start_from_checkpoint(
-    connection: Connection, lesson: str, fold: Fold, stands: dict[int, int]
+    connection: Connection, lesson: str, agent: LessonAgent, active: dict[int, int]
 ) -> None:
-    """Give a fold the newest state that was taught nothing but what stands."""
+    """Start an agent from the newest checkpoint that was taught active descriptions only."""
     query = (
         select(checkpoints.c.learned, checkpoints.c.learned_digest, checkpoints.c.state)
         .where(checkpoints.c.lesson == lesson, checkpoints.c.source == _source())
         .order_by(checkpoints.c.seq.desc())
     )
     for row in connection.execute(query):
-        first = dict(islice(stands.items(), row.learned))
+        first = dict(islice(active.items(), row.learned))
         if len(first) < row.learned or digest_of(first.items()) != row.learned_digest:
             continue
         try:
             state = dict(unpacked(bytes(row.state)))
-            fold.start_from(first, state, np.asarray(state.pop(REFUSED)).tolist())
-        except Exception as error:  # damaged, in whatever way: the log has it all
+            agent.start_from(first, state, np.asarray(state.pop(REFUSED)).tolist())
+        except Exception as error:  # damaged in any way: the log has everything
             LOGGER.warning("a checkpoint of %s cannot be used: %s", lesson, type(error).__name__)
             continue
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tellback.agents import Greedy
 from tellback.classroom.learning.content import Content, png_of
 from tellback.classroom.learning.definition import IMAGES, Definition
-from tellback.classroom.learning.fold import Fold, Taught
+from tellback.classroom.learning.lesson_agent import LessonAgent, Taught
 from tellback.encoders.shape_and_colour import ShapeAndColour
 from tellback.errors import FieldError
 from tellback.models import Keywords
@@ -35,7 +35,7 @@ def demonstration(seed: int = 0) -> Definition:
     )
 
 
-def begun(definition: Definition) -> Simulation | None:
+def build_simulation(definition: Definition) -> Simulation | None:
     """The world of a lesson, if it has one, brought to life: the same every time."""
     if definition.world is None:
         return None
@@ -52,14 +52,14 @@ def rehearse(definition: Definition) -> None:
     What it runs on is compiled at the first use, which takes some seconds, and kept on disk: so
     the first who teaches need not wait.
     """
-    simulation = begun(definition)
+    simulation = build_simulation(definition)
     if simulation is None:
         return
-    fold = Fold(definition)
+    agent = LessonAgent(definition)
     task = simulation.world.task(1, (), Streams(definition.seed).stream("world").at(1))
     for number in (1, 2):  # before anything was learned, and after
-        choice = fold.choose(number, task)
-        fold.add(Taught(number, number, task.instruction, choice, "something"))
+        choice = agent.choose(number, task)
+        agent.add(Taught(number, number, task.instruction, choice, "something"))
 
 
 def content_of(task: Task) -> Content:

@@ -1,7 +1,7 @@
-"""Taking a lesson out: everything, as lines of JSON or as a table, and the log of its rounds.
+"""Exporting a lesson: all of it as JSON lines or as a table, or its rounds as an off-policy log.
 
-Lines are read from the database as they are wanted, some at a time, so that neither memory nor
-a transaction grows with the lesson.
+Lines are read from the database some at a time: neither memory nor a transaction grows with the
+lesson.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 
 from tellback.classroom.learning.content import Content, features_from
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.lessons import Lesson
+from tellback.classroom.store.lessons import LessonRow
 from tellback.classroom.store.log import Event, Kind, event_of
 from tellback.classroom.store.rounds import find_round, find_task
 from tellback.classroom.store.tables import events, rounds
@@ -26,8 +26,8 @@ FORMAT = {"format": "tellback lesson", "version": 1}
 AT_A_TIME = 100
 
 
-def everything(
-    database: Database, lesson: Lesson, dim: int, images: bool = False
+def export_lesson(
+    database: Database, lesson: LessonRow, dim: int, images: bool = False
 ) -> Iterator[Data]:
     """A lesson: what it is, then its events in order, with what was shown in each round."""
     about = {"id": lesson.id, "name": lesson.name, "created": lesson.created}
@@ -67,12 +67,12 @@ def _shown(
     return shown | {"images": content.images} if images else shown
 
 
-def log_of_rounds(
-    database: Database, lesson: Lesson, dim: int, propensities: str
+def export_rounds(
+    database: Database, lesson: LessonRow, dim: int, propensities: str
 ) -> Iterator[Data]:
     """The rounds of a lesson as ``tellback.off_policy.Log.load`` reads them.
 
-    A round without a description that stands has none here: what is missing is missing.
+    A round without an active description has none here either.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def write_table(lines: Iterator[Data], path: Path, scratch: Path) -> None:
     Parameters
     ----------
     lines : iterator
-        What ``everything`` gives.
+        The lines of ``export_lesson``.
     path, scratch : Path
         Where to write, and a place for the lines on the way there.
     """

@@ -1,4 +1,4 @@
-"""Taking rounds in that were played elsewhere."""
+"""Importing rounds that were played elsewhere."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.fold import Fold
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.asked_rounds import open_round
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
-from tellback.classroom.store.projection import PLACING, Projection, rebuild_projection
+from tellback.classroom.store.projection import PROJECTED_KINDS, Projection, rebuild_projection
 from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
@@ -40,7 +40,7 @@ class Stated(NamedTuple):
     highest: float = math.nan
 
 
-class _Asked(NamedTuple):
+class _ImportedRound(NamedTuple):
     instruction: Instruction
     response: int
     responses: int
@@ -63,20 +63,20 @@ class Importer:
         self._log = log
         self._definition = definition
         self._account = account
-        self._untaught = Fold(definition)  # refuses what the lesson's own agent would
+        self._untaught = LessonAgent(definition)  # refuses what the lesson's own agent would
         self._unseen: list[tuple[int, Task]] = []  # with the line; those it was not yet asked
         self._unseen_responses = 0
         self._rounds_before = log.rounds
         self._events_before = log.latest
-        self._asked: dict[int, _Asked] = {}
-        self._places = Projection()  # of what is taken in, to know what each event was about
+        self._asked: dict[int, _ImportedRound] = {}
+        self._projection = Projection()  # of the imported rounds
         self._said: dict[int, Instruction] = {}  # by the event
         self._unsaid: set[int] = set()  # rounds of which a description was deleted
         self.descriptions = 0
 
     @property
     def rounds(self) -> int:
-        """How many rounds were taken in."""
+        """Number of imported rounds."""
         return self._log.rounds - self._rounds_before
 
     @property
@@ -94,7 +94,7 @@ class Importer:
         line: int,
         wants_second: bool = False,
     ) -> int:
-        """A round that was asked on a line; its number among those that are taken in, from 1."""
+        """A round that was asked on a line; its number among the imported rounds, from 1."""
         if response not in responses:
             last = len(responses) - 1
             raise FieldError("response", f"response must be from 0 to {last}, not {response}.")
@@ -114,8 +114,8 @@ class Importer:
             account=self._account,
             wants_second=wants_second,
         )
-        self._asked[self.rounds] = _Asked(instruction, response, len(responses))
-        self._places.ask(self.rounds, seq)
+        self._asked[self.rounds] = _ImportedRound(instruction, response, len(responses))
+        self._projection.ask(self.rounds, seq)
         return self.rounds
 
     def describe(self, round: int, description: Instruction, saw_request: bool) -> None:
@@ -134,7 +134,7 @@ class Importer:
         match = self._definition.match
         assert match is not None
         # As it was when it was said: what was withdrawn or rolled back before is not the first.
-        first = self._places.of(round).described
+        first = self._projection.of(round).described
         agrees = first is not None and bool(match(self._said[first], description))
         data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
         self._append(Kind.SECOND, data, round)
@@ -142,7 +142,7 @@ class Importer:
     def check(self, round: int, picked: int) -> None:
         """Which response somebody picked for its description; whether it was the one is seen."""
         asked = self._demand(round)
-        if self._places.of(round).described is None and round not in self._unsaid:
+        if self._projection.of(round).described is None and round not in self._unsaid:
             raise FieldError("round", f"round {round} had no description that could be checked.")
         if picked >= asked.responses:
             last = asked.responses - 1
@@ -162,7 +162,7 @@ class Importer:
             self._unsaid.add(round)
 
     def roll_back(self, to: int) -> None:
-        """Everything after an event of those that are taken in was rolled back."""
+        """Everything after an event among the imported ones was rolled back."""
         if not 0 <= to <= self._log.latest - self._events_before:
             raise FieldError("data.to", "to must be an event that came before.")
         self._append(Kind.ROLLED_BACK, {"to": self._events_before + to})
@@ -172,7 +172,7 @@ class Importer:
         self._append(Kind.REDACTED, {"events": events})
 
     def finish(self) -> None:
-        """Settle where all rounds stand."""
+        """Check the last tasks, and rebuild the projection of rounds."""
         self.refuse_unfit()
         rebuild_projection(self._log)
 
@@ -196,7 +196,7 @@ class Importer:
             return str(error)
         return ""
 
-    def _demand(self, round: int) -> _Asked:
+    def _demand(self, round: int) -> _ImportedRound:
         if round not in self._asked:
             raise FieldError("round", f"round {round} was not asked on any line above.")
         return self._asked[round]
@@ -204,6 +204,6 @@ class Importer:
     def _append(self, kind: Kind, data: Data, round: int | None = None) -> int:
         number = None if round is None else self._rounds_before + round
         seq = self._log.append(kind, data, round=number, account=self._account)
-        if kind in PLACING:
-            self._places.follow(Event(seq, kind, round, self._account, 0.0, data))
+        if kind in PROJECTED_KINDS:
+            self._projection.apply(Event(seq, kind, round, self._account, 0.0, data))
         return seq

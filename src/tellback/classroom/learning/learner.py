@@ -13,15 +13,15 @@ from tellback.arrays import Indices
 from tellback.classroom.learning.checkpoints import start_from_checkpoint
 from tellback.classroom.learning.content import Content, features_from
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.demonstration import begun, content_of
+from tellback.classroom.learning.demonstration import build_simulation, content_of
 from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, exam_of
-from tellback.classroom.learning.fold import Fold, taught_after
+from tellback.classroom.learning.lesson_agent import LessonAgent, active_reader
 from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.store.asked_rounds import open_round
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.lessons import Lesson
+from tellback.classroom.store.lessons import LessonRow
 from tellback.classroom.store.log import Kind, LessonLog, changes_between, latest_event, writing
-from tellback.classroom.store.rounds import find_request, latest_done, standing_rounds
+from tellback.classroom.store.rounds import active_descriptions, find_request, latest_described
 from tellback.errors import SettingError, TellbackError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
@@ -56,33 +56,33 @@ class Effect(NamedTuple):
 class Learner:
     """One lesson in this process.
 
-    Any process may have a learner of the same lesson: all fold the same log and agree to the
-    last bit. Only the one that holds the lesson's lease writes checkpoints and progress.
+    Any process may have a learner of the same lesson. All rebuild the agent from the same log and
+    agree to the last bit. Only the holder of the lesson's lease writes checkpoints and progress.
 
     Parameters
     ----------
     database : Database
         Where the log is.
-    lesson : Lesson
+    lesson : LessonRow
         The lesson.
     """
 
-    def __init__(self, database: Database, lesson: Lesson) -> None:
+    def __init__(self, database: Database, lesson: LessonRow) -> None:
         self.lesson = lesson.id
         self.name = lesson.name
         self.definition = Definition.from_data(lesson.definition)
         self._database = database
         self._lock = threading.RLock()
-        self._simulation = begun(self.definition)
+        self._simulation = build_simulation(self.definition)
         streams = Streams(self.definition.seed)
         self._tasks, self._seconds = streams.stream("world"), streams.stream("second")
         self.exam: Exam = exam_of(self.definition, self._simulation)
-        self.fold = Fold(self.definition)
+        self.agent = LessonAgent(self.definition)
         with database.read() as connection:
-            stands = standing_rounds(connection, self.lesson)
-            start_from_checkpoint(connection, self.lesson, self.fold, stands)
-            self.fold.become(stands, taught_after(connection, self.lesson))
-            self.fold.seq = latest_event(connection, self.lesson)
+            active = active_descriptions(connection, self.lesson)
+            start_from_checkpoint(connection, self.lesson, self.agent, active)
+            self.agent.rebuild(active, active_reader(connection, self.lesson))
+            self.agent.seq = latest_event(connection, self.lesson)
         self._requests: dict[int, Task | None] = {}
         # Worked out when wanted: None after the requests have changed.
         self._answers: tuple[tuple[int, int, int], Indices] | None = None
@@ -93,7 +93,7 @@ class Learner:
             return
         chosen: dict[int, Task | None] = {}
         numbers = 0
-        for round in latest_done(connection, self.lesson, LATEST):
+        for round in latest_described(connection, self.lesson, LATEST):
             known = round in self._requests
             task = self._requests[round] if known else self._request(connection, round)
             numbers += 0 if task is None else task.responses.matrix.size
@@ -116,7 +116,7 @@ class Learner:
         return task
 
     @property
-    def asks_by_itself(self) -> bool:
+    def has_world(self) -> bool:
         """Whether a world asks, and not a program."""
         return self._simulation is not None
 
@@ -126,19 +126,19 @@ class Learner:
             self._catch_up(connection, latest_event(connection, self.lesson))
 
     def _catch_up(self, connection: Connection, latest: int) -> None:
-        fold = self.fold
-        if latest == fold.seq:
+        agent = self.agent
+        if latest == agent.seq:
             return
         only_more = all(
-            kind is Kind.DESCRIBED and round is not None and not fold.knows(round)
-            for kind, round in changes_between(connection, self.lesson, fold.seq, latest)
+            kind is Kind.DESCRIBED and round is not None and not agent.was_taught(round)
+            for kind, round in changes_between(connection, self.lesson, agent.seq, latest)
         )
-        read = taught_after(connection, self.lesson)
+        read = active_reader(connection, self.lesson)
         if only_more:
-            fold.learn_from(read)
+            agent.learn_new(read)
         else:
-            fold.become(standing_rounds(connection, self.lesson), read)
-        fold.seq = latest
+            agent.rebuild(active_descriptions(connection, self.lesson), read)
+        agent.seq = latest
 
     def ask(
         self,
@@ -156,7 +156,7 @@ class Learner:
         task = Task(None, instruction, responses)
         return self._ask(lambda _: (task, content), account, claim, also)
 
-    def ask_by_itself(self, account: str, claim: Claim | None = None) -> Opened:
+    def ask_from_world(self, account: str, claim: Claim | None = None) -> Opened:
         """Have the agent respond to the next task of the lesson's world, and keep the round."""
         return self._ask(self._drawn, account, claim)
 
@@ -176,10 +176,10 @@ class Learner:
         with self._lock:
             with writing(self._database, self.lesson, rounds=1) as log:
                 self._catch_up(log.connection, log.latest)
-                version = self.fold.seq
+                version = self.agent.seq
                 number = log.next_round()
                 task, content = make(number)
-                choice = self.fold.choose(number, task)
+                choice = self.agent.choose(number, task)
                 open_round(
                     log,
                     number=number,
@@ -196,7 +196,7 @@ class Learner:
                 if also is not None:
                     also(log, opened)
             # Only now is it certain; a question teaches nothing.
-            self.fold.seq = log.latest
+            self.agent.seq = log.latest
         return opened
 
     def _wants_second(self, number: int) -> bool:
@@ -210,16 +210,16 @@ class Learner:
             return self._considered(Task(None, instruction, responses))
 
     @contextmanager
-    def still(self) -> Iterator[Fold]:
+    def still(self) -> Iterator[LessonAgent]:
         """The agent, which learns nothing meanwhile."""
         with self._lock:
-            yield self.fold
+            yield self.agent
 
     def examined(self) -> tuple[int, int, int, int]:
         """The latest event known, and of the held-out requests: how many are met, of how many."""
         with self._lock:
             right = self.exam.right(self._answered()) or []
-            return self.fold.seq, self.fold.learned, sum(right), len(right)
+            return self.agent.seq, self.agent.learned, sum(right), len(right)
 
     def unsure(self, most: int = 5) -> list[tuple[Instruction, str]]:
         """The requests of the exam of which the agent is least sure, and why."""
@@ -234,12 +234,12 @@ class Learner:
         return [(task.instruction, one.says) for one, task in found if not one.sure][:most]
 
     def _considered(self, task: Task) -> Considered:
-        agent = self.fold.agent
+        agent = self.agent.model_agent
         return Considered(
             agent.model.estimates(task.instruction, task.responses),
             agent.explorer.bonuses(task.responses),
-            self.fold.learned,
-            self.fold.seq,
+            self.agent.learned,
+            self.agent.seq,
         )
 
     def effect_of(self, teach: Callable[[], Done]) -> tuple[Done, Effect]:
@@ -254,17 +254,17 @@ class Learner:
             after = self._answered()
             right = self.exam.right(after)
             effect = Effect(
-                self.fold.learned,
+                self.agent.learned,
                 self.exam.flips(before, after),
                 None if right is None else sum(right),
                 len(self.exam.tasks),
-                self.fold.seq,
+                self.agent.seq,
             )
         return done, effect
 
     def _answered(self) -> Indices:
         """What the agent would do for the requests of the exam, worked out once a state."""
-        known = self.fold.learned, self.fold.latest, self.fold.returns
+        known = self.agent.learned, self.agent.latest, self.agent.rebuilds
         if self._answers is None or self._answers[0] != known:
-            self._answers = known, self.exam.answers(self.fold.agent)
+            self._answers = known, self.exam.answers(self.agent.model_agent)
         return self._answers[1]

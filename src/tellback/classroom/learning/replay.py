@@ -14,8 +14,8 @@ from sqlalchemy import Connection, func, select
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.fold import Fold, Taught, taught_after
-from tellback.classroom.store.rounds import STANDING, find_task
+from tellback.classroom.learning.lesson_agent import LessonAgent, Taught, active_reader
+from tellback.classroom.store.rounds import ACTIVE, find_task
 from tellback.classroom.store.tables import rounds
 from tellback.errors import FieldError, TellbackError
 from tellback.off_policy import AgentPolicy, Estimate, Log, doubly_robust, self_normalised
@@ -55,7 +55,7 @@ class Replayed(NamedTuple):
 def replay(
     connection: Connection, lesson: str, definition: Definition, propensities: str
 ) -> Replayed:
-    """Teach a new agent the descriptions that stand, in their order, and compare.
+    """Teach a new agent the active descriptions, in order, and compare.
 
     Parameters
     ----------
@@ -73,20 +73,20 @@ def replay(
     An agent must not be judged by rounds that it learned from. The one that the estimates are of
     was taught the first half of the descriptions, and is judged by the second.
     """
-    count = _standing(connection, lesson)
+    count = _count_active(connection, lesson)
     if count > MOST_DESCRIPTIONS:
         raise FieldError(
             "lesson", f"A replay is of at most {MOST_DESCRIPTIONS:,} descriptions: {OFFLINE}."
         )
     in_time = _deadline()
-    fold = Fold(definition)
-    descriptions = iter(taught_after(connection, lesson)(0))
-    _teach(fold, islice(descriptions, count // 2), in_time)
-    log = _log(connection, lesson, definition, fold.latest, count - count // 2, propensities)
-    judged = _judged(log, fold.agent)
+    agent = LessonAgent(definition)
+    descriptions = iter(active_reader(connection, lesson)(0))
+    _teach(agent, islice(descriptions, count // 2), in_time)
+    log = _log(connection, lesson, definition, agent.latest, count - count // 2, propensities)
+    judged = _judged(log, agent.model_agent)
     in_time()
-    _teach(fold, descriptions, in_time)
-    return Replayed(fold.agent, fold.learned, _same_choice(log, fold.agent), judged)
+    _teach(agent, descriptions, in_time)
+    return Replayed(agent.model_agent, agent.learned, _same_choice(log, agent.model_agent), judged)
 
 
 def _deadline() -> Callable[[], None]:
@@ -99,15 +99,15 @@ def _deadline() -> Callable[[], None]:
     return in_time
 
 
-def _standing(connection: Connection, lesson: str) -> int:
+def _count_active(connection: Connection, lesson: str) -> int:
     query = select(func.count()).where(rounds.c.lesson == lesson, rounds.c.described.is_not(None))
     found: int = connection.execute(query).scalar_one()
     return found
 
 
-def _teach(fold: Fold, descriptions: Iterable[Taught], in_time: Callable[[], None]) -> None:
+def _teach(agent: LessonAgent, descriptions: Iterable[Taught], in_time: Callable[[], None]) -> None:
     for taught in descriptions:
-        fold.add(taught)
+        agent.add(taught)
         in_time()
 
 
@@ -122,7 +122,7 @@ def _log(
     """The latest rounds among those described after an event."""
     skipped = max(0, count - MOST_JUDGED)
     which = {"lesson": lesson, "after": after}
-    rows = list(connection.execute(STANDING.offset(skipped), which))
+    rows = list(connection.execute(ACTIVE.offset(skipped), which))
     tasks, responses, propensities, told = [], [], [], []
     for row in rows:
         asked, described = json.loads(row.asked_data), json.loads(row.described_data)

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.store import passwords, sessions, tokens
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.names import settled_name
+from tellback.classroom.store.names import validated_name
 from tellback.classroom.store.secrets import new_id
 from tellback.classroom.store.tables import accounts
 from tellback.errors import TellbackError, UnknownNameError
@@ -42,7 +42,7 @@ _SHOWN = [accounts.c[name] for name in Account._fields]
 
 def add(database: Database, name: str, role: str, password: str | None) -> Account:
     """Make an account; without a password it can only use tokens."""
-    name = settled_name(name)
+    name = validated_name(name)
     kept = passwords.hashed(password) if password is not None else None
     account = Account(new_id(), name, role, False, time.time())
     try:

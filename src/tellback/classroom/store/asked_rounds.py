@@ -9,7 +9,7 @@ from sqlalchemy import insert
 
 from tellback.arrays import Array
 from tellback.classroom.store.log import Kind, LessonLog
-from tellback.classroom.store.rounds import Status
+from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tables import rounds, tasks
 from tellback.roles import Choice, Instruction
 from tellback.specs import Data
@@ -57,7 +57,7 @@ def open_round(
         {
             "lesson": log.lesson,
             "number": number,
-            "status": Status.OPEN.value,
+            "status": RoundStatus.OPEN.value,
             "asked": seq,
             "wants_second": wants_second,
             "claimed_by": claim[0] if claim else None,

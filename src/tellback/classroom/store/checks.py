@@ -6,7 +6,7 @@ import json
 
 from sqlalchemy import Connection, func, or_, select
 
-from tellback.classroom.store.descriptions import RefusedError
+from tellback.classroom.store.descriptions import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import find_asked, find_round, find_task
 from tellback.classroom.store.tables import events, rounds
@@ -42,9 +42,9 @@ def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[
     """Keep which response somebody picked; whether it was the one, and which was."""
     round = find_round(log.connection, log.lesson, number)
     if round.described is None:
-        raise RefusedError("not_described", f"Round {number} has no description to check.")
+        raise ConflictError("not_described", f"Round {number} has no description to check.")
     if round.describer == account:
-        raise RefusedError("own", f"Round {number} was described by you: somebody else checks it.")
+        raise ConflictError("own", f"Round {number} was described by you: somebody else checks it.")
     choice = find_asked(log.connection, log.lesson, round).choice
     response = choice.response
     features, _ = find_task(log.connection, log.lesson, number)
@@ -61,7 +61,7 @@ def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[
     ).scalar()
     if before is not None:
         if json.loads(before).get("picked") != picked:
-            raise RefusedError("checked", f"Round {number} was checked by you before.")
+            raise ConflictError("checked", f"Round {number} was checked by you before.")
         return picked == response, response
     right = picked == response
     log.append(Kind.CHECKED, {"picked": picked, "right": right}, round=number, account=account)

@@ -7,11 +7,11 @@ import time
 from sqlalchemy import Connection, Exists, exists, or_, select, update
 
 from tellback.classroom.store.log import Kind
-from tellback.classroom.store.rounds import COLUMNS, Round, Status, round_of
+from tellback.classroom.store.rounds import COLUMNS, RoundRow, RoundStatus, round_row
 from tellback.classroom.store.tables import events, rounds
 
 
-def claim_round(connection: Connection, lesson: str, account: str, until: float) -> Round | None:
+def claim_round(connection: Connection, lesson: str, account: str, until: float) -> RoundRow | None:
     """Give an open response to a teacher until some time; None if there is none.
 
     One statement finds and takes it, so no two teachers get the same one. Whoever holds a
@@ -23,20 +23,20 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
         rounds.c.claimed_by.is_(None), rounds.c.claimed_until < now, rounds.c.claimed_by == account
     )
     here = rounds.c.lesson == lesson
-    is_open = rounds.c.status == Status.OPEN.value
+    is_open = rounds.c.status == RoundStatus.OPEN.value
     wants_second = (
         rounds.c.wants_second.is_(True)
         & rounds.c.second.is_(None)
-        & (rounds.c.status == Status.DESCRIBED.value)
+        & (rounds.c.status == RoundStatus.DESCRIBED.value)
         & (rounds.c.describer != account)
     )
     held = (rounds.c.claimed_by == account) & (rounds.c.claimed_until >= now)
     kinds = [
-        (held, or_(is_open, rounds.c.status == Status.SKIPPED.value, wants_second)),
+        (held, or_(is_open, rounds.c.status == RoundStatus.SKIPPED.value, wants_second)),
         (wants_second, free),
         (is_open, free),
         (
-            rounds.c.status == Status.SKIPPED.value,
+            rounds.c.status == RoundStatus.SKIPPED.value,
             ~_has_skipped(account),
             free,
         ),
@@ -56,7 +56,7 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
             .returning(*COLUMNS)
         ).one_or_none()
         if taken is not None:
-            return round_of(taken)
+            return round_row(taken)
     return None
 
 

@@ -162,7 +162,7 @@ def _sqlite(url: Any) -> Engine:
     return engine
 
 
-def opened(url: str) -> Database:
+def open_database(url: str) -> Database:
     """A database with the tables of this version, made or brought up to date if need be."""
     from tellback.classroom.store.migrate import migrate
 

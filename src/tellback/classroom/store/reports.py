@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from tellback.arrays import Array
-from tellback.classroom.store.log import Kind, counts, spans_in_force
+from tellback.classroom.store.log import Kind, find_active_spans, in_spans
 from tellback.classroom.store.tables import accounts, events, progress, rounds
 
 
@@ -106,13 +106,13 @@ def checks(connection: Connection, lesson: str) -> list[bool]:
 
     Those that were rolled back are not counted.
     """
-    spans = spans_in_force(connection, lesson)
+    spans = find_active_spans(connection, lesson)
     query = (
         select(events.c.seq, events.c.data)
         .where(events.c.lesson == lesson, events.c.kind == Kind.CHECKED.value)
         .order_by(events.c.seq)
     )
-    picked = [json.loads(row.data) for row in connection.execute(query) if counts(spans, row.seq)]
+    picked = [json.loads(row.data) for row in connection.execute(query) if in_spans(spans, row.seq)]
     return [data["right"] for data in picked if "right" in data]
 
 

@@ -1,7 +1,7 @@
-"""Rounds: where each of them stands.
+"""Rounds and their current state.
 
 Every change is an event of the log and, in the same transaction, a change of the table
-``rounds``, which can be made again from the log.
+``rounds``, which is a projection of the log.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tellback.roles import Choice, Instruction
 from tellback.specs import Data
 
 
-class Status(StrEnum):
-    """Where a round stands."""
+class RoundStatus(StrEnum):
+    """The status of a round."""
 
     OPEN = "open"
     DESCRIBED = "described"
@@ -41,19 +41,19 @@ class Status(StrEnum):
     ROLLED_BACK = "rolled_back"
 
 
-class Asked(NamedTuple):
-    """What was asked in a round and what the agent did, as its event tells it."""
+class AskedRound(NamedTuple):
+    """The request of a round, the agent's choice, and the version of the agent."""
 
     instruction: Instruction
     choice: Choice
     version: int
 
 
-class Round(NamedTuple):
-    """Where a round stands."""
+class RoundRow(NamedTuple):
+    """A row of the table of rounds."""
 
     number: int
-    status: Status
+    status: RoundStatus
     asked: int
     described: int | None
     describer: str | None
@@ -64,20 +64,20 @@ class Round(NamedTuple):
     matched: bool | None
 
 
-def asked_from(data: Mapping[str, Any]) -> Asked:
-    """What an event says was asked."""
+def parse_asked(data: Mapping[str, Any]) -> AskedRound:
+    """The request and choice in the data of an ``asked`` event."""
     given = {
         name: float("nan") if data[name] is None else data[name]
         for name in ("estimate", "bonus", "width", "highest")
     }
     features = np.array(data["features"], dtype=np.float64)
     choice = Choice(data["response"], features, propensity=data["propensity"], **given)
-    return Asked(data["instruction"], choice, data["version"])
+    return AskedRound(data["instruction"], choice, data["version"])
 
 
-COLUMNS = [rounds.c[name] for name in Round._fields]
+COLUMNS = [rounds.c[name] for name in RoundRow._fields]
 
-# Put together once, as are those of the log.
+# Built once, as in ``log``.
 _THIS = (rounds.c.lesson == bindparam("this_lesson"), rounds.c.number == bindparam("this_number"))
 _FIND = select(*COLUMNS).where(*_THIS)
 _HOLD = _FIND.with_for_update()
@@ -87,43 +87,43 @@ _EVENT = select(events.c.data).where(
 )
 
 
-def find_round(connection: Connection, lesson: str, number: int) -> Round:
-    """A round, or an error."""
+def find_round(connection: Connection, lesson: str, number: int) -> RoundRow:
+    """A round by its number; an error if there is none."""
     which = {"this_lesson": lesson, "this_number": number}
     row = connection.execute(_FIND, which).one_or_none()
     if row is None:
         raise UnknownNameError(f"There is no round {number} in this lesson.")
-    return round_of(row)
+    return round_row(row)
 
 
-def hold_round(log: LessonLog, number: int) -> Round:
-    """A round that is about to change: until that is done, nobody else can claim it."""
+def lock_round(log: LessonLog, number: int) -> RoundRow:
+    """A round that is about to change, locked: nobody else can claim it meanwhile."""
     which = {"this_lesson": log.lesson, "this_number": number}
     row = log.connection.execute(_HOLD, which).one_or_none()
     if row is None:
         raise UnknownNameError(f"There is no round {number} in this lesson.")
-    return round_of(row)
+    return round_row(row)
 
 
-def round_of(row: Any) -> Round:
+def round_row(row: Any) -> RoundRow:
     """A round from its row."""
-    return Round(*row)._replace(status=Status(row.status))
+    return RoundRow(*row)._replace(status=RoundStatus(row.status))
 
 
-def find_asked(connection: Connection, lesson: str, round: Round) -> Asked:
-    """What was asked in a round."""
-    return asked_from(event_data(connection, lesson, round.asked))
+def find_asked(connection: Connection, lesson: str, round: RoundRow) -> AskedRound:
+    """The request of a round and the agent's choice."""
+    return parse_asked(event_data(connection, lesson, round.asked))
 
 
 def event_data(connection: Connection, lesson: str, seq: int) -> Data:
-    """What an event says."""
+    """The data of an event."""
     row = connection.execute(_EVENT, {"lesson": lesson, "seq": seq})
     data: Data = json.loads(row.scalar_one())
     return data
 
 
 def find_task(connection: Connection, lesson: str, number: int) -> tuple[bytes, bytes]:
-    """The features and the content of a round."""
+    """The features and the content of a round's task."""
     row = connection.execute(
         select(tasks.c.features, tasks.c.content).where(
             tasks.c.lesson == lesson, tasks.c.round == number
@@ -135,12 +135,12 @@ def find_task(connection: Connection, lesson: str, number: int) -> tuple[bytes, 
 
 
 def change_round(log: LessonLog, number: int, **values: Any) -> None:
-    """Change the table of rounds to what the log says now."""
+    """Change the row of a round, after its event was added to the log."""
     which = {"this_lesson": log.lesson, "this_number": number}
     log.connection.execute(_CHANGE, which | values)
 
 
-def _standing() -> Select[Any]:
+def _active() -> Select[Any]:
     asked = events.alias("asked")
     return (
         select(
@@ -159,16 +159,16 @@ def _standing() -> Select[Any]:
     )
 
 
-STANDING = _standing()
-"""The descriptions of a ``lesson`` that stand ``after`` an event, in order, with what was asked."""
+ACTIVE = _active()
+"""The active descriptions of a ``lesson`` after an event, in order, with their requests."""
 
 PAGE = 500
-STANDING_PAGE = STANDING.limit(literal_column(str(PAGE)))
-"""The first of them. PostgreSQL, which cannot know how few are new, would read all without."""
+ACTIVE_PAGE = ACTIVE.limit(literal_column(str(PAGE)))
+"""The first of them. Without a limit, PostgreSQL would plan to read all of them."""
 
 
-def standing_rounds(connection: Connection, lesson: str) -> dict[int, int]:
-    """Which description stands of each round, in the order they were given."""
+def active_descriptions(connection: Connection, lesson: str) -> dict[int, int]:
+    """The event of each round's active description, in the order of these events."""
     query = (
         select(rounds.c.number, rounds.c.described)
         .where(rounds.c.lesson == lesson, rounds.c.described.is_not(None))
@@ -177,10 +177,10 @@ def standing_rounds(connection: Connection, lesson: str) -> dict[int, int]:
     return {row.number: row.described for row in connection.execute(query)}
 
 
-def latest_done(connection: Connection, lesson: str, count: int) -> list[int]:
+def latest_described(connection: Connection, lesson: str, count: int) -> list[int]:
     """The rounds that were described last, the latest first.
 
-    Not those that somebody is yet to describe, once or again: they must not hear of the request.
+    Without rounds that wait for a second description: its teacher must not learn the request.
     """
     query = (
         select(rounds.c.number)
@@ -196,14 +196,14 @@ def latest_done(connection: Connection, lesson: str, count: int) -> list[int]:
 
 
 def find_request(connection: Connection, lesson: str, number: int) -> tuple[Instruction, bytes]:
-    """What was asked for in a round, and the features of its responses."""
+    """The request of a round, and the features of its responses."""
     asked = find_asked(connection, lesson, find_round(connection, lesson, number))
     features, _ = find_task(connection, lesson, number)
     return asked.instruction, features
 
 
 def counts_by_status(connection: Connection, lesson: str) -> dict[str, int]:
-    """How many rounds there are of each status."""
+    """Number of rounds by status."""
     query = (
         select(rounds.c.status, func.count())
         .where(rounds.c.lesson == lesson)

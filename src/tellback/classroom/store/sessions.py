@@ -26,14 +26,14 @@ class Holder(NamedTuple):
     expires: float | None
 
 
-def begin(database: Database, account: str) -> str:
+def create(database: Database, account: str) -> str:
     """A new session; its secret, for the cookie."""
     secret, now = new_secret(), time.time()
     with database.write() as connection:
         _remove_expired(connection)
         connection.execute(
             insert(sessions).values(
-                digest=digest(secret), account=account, begun=now, expires=now + IDLE_SECONDS
+                digest=digest(secret), account=account, created=now, expires=now + IDLE_SECONDS
             )
         )
     return secret
@@ -48,7 +48,7 @@ def find(database: Database, secret: str) -> Holder | None:
                 accounts.c.id,
                 accounts.c.name,
                 accounts.c.role,
-                sessions.c.begun,
+                sessions.c.created,
                 sessions.c.expires,
             )
             .join(accounts, accounts.c.id == sessions.c.account)
@@ -60,7 +60,7 @@ def find(database: Database, secret: str) -> Holder | None:
         ).first()
     if row is None:
         return None
-    expires = min(now + IDLE_SECONDS, row.begun + LONGEST_SECONDS)
+    expires = min(now + IDLE_SECONDS, row.created + LONGEST_SECONDS)
     if expires - row.expires > SLIDES_AFTER:
         with database.write() as connection:
             connection.execute(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection, insert, or_, select, update
 
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.names import settled_name
+from tellback.classroom.store.names import validated_name
 from tellback.classroom.store.secrets import TOKEN, digest, new_id, new_secret
 from tellback.classroom.store.sessions import Holder
 from tellback.classroom.store.tables import accounts, tokens
@@ -42,7 +42,7 @@ def make(
     """
     secret, now = new_secret(TOKEN), time.time()
     expires = now + lasts if lasts is not None else None
-    token = Token(new_id(), account, settled_name(name), now, expires, False)
+    token = Token(new_id(), account, validated_name(name), now, expires, False)
     with database.write() as connection:
         connection.execute(insert(tokens).values(**token._asdict(), digest=digest(secret)))
     return token, secret

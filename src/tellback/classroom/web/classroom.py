@@ -13,8 +13,8 @@ from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import ID, NAME, demonstration
 from tellback.classroom.learning.learner import Claim, Learner
 from tellback.classroom.settings import Settings
-from tellback.classroom.store.database import Database, opened
-from tellback.classroom.store.lessons import Lesson, create_lesson, find_lesson
+from tellback.classroom.store.database import Database, open_database
+from tellback.classroom.store.lessons import LessonRow, create_lesson, find_lesson
 from tellback.classroom.web.event_poller import EventPoller, Reached
 from tellback.classroom.web.idempotency import forget_answers
 from tellback.classroom.web.schemas.progress import ProgressAnswer
@@ -37,7 +37,7 @@ class Classroom:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.database: Database = opened(settings.database)
+        self.database: Database = open_database(settings.database)
         self._learners: OrderedDict[str, Learner] = OrderedDict()
         self.event_poller = EventPoller(self.database)
         self.reports: dict[str, tuple[Reached, ProgressAnswer]] = {}
@@ -57,7 +57,7 @@ class Classroom:
         self._jobs.thread.start()
         self.outbox.thread.start()
 
-    def create(self, name: str, definition: Definition, id: str | None = None) -> Lesson:
+    def create(self, name: str, definition: Definition, id: str | None = None) -> LessonRow:
         """A new lesson."""
         definition.try_out()
         with self.database.write() as connection:

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Send
 
-from tellback.classroom.store.descriptions import RefusedError
+from tellback.classroom.store.descriptions import ConflictError
 from tellback.classroom.store.passwords import BusyError
 from tellback.classroom.web.problems import (
     MEDIA_TYPE,
@@ -109,7 +109,7 @@ def _problem_of(error: Exception) -> Problem:
     detail = str(error)[:LONGEST]
     if isinstance(error, Problem):
         return error
-    if isinstance(error, RefusedError):
+    if isinstance(error, ConflictError):
         return conflict(error.code, detail)
     if isinstance(error, BusyError):
         return busy(detail, 2)

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import StreamingResponse
 
-from tellback.classroom.learning.exporting import everything, log_of_rounds, write_table
+from tellback.classroom.learning.exporting import export_lesson, export_rounds, write_table
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
 from tellback.classroom.web.problem_handlers import problems
@@ -47,9 +47,9 @@ def export(
         lesson = find_lesson(connection, learner.lesson)
     dim = learner.definition.facts.dim
     if wanted.format == "log":
-        lines = log_of_rounds(room.database, lesson, dim, learner.fold.agent.propensities)
+        lines = export_rounds(room.database, lesson, dim, learner.agent.model_agent.propensities)
     else:
-        lines = everything(room.database, lesson, dim, wanted.images)
+        lines = export_lesson(room.database, lesson, dim, wanted.images)
     name = f"{lesson.id}.{'parquet' if wanted.format == 'parquet' else 'jsonl'}"
     return StreamingResponse(
         _table(lines) if wanted.format == "parquet" else _lines(lines),

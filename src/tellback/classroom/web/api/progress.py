@@ -76,7 +76,7 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         match_says=match.says if match else "",
         certified_regret=proof.regret,
         light=proof.light.light,
-        light_says=_with_caveat(proof.light, standing_of(learner.fold.agent)),
+        light_says=_with_caveat(proof.light, standing_of(learner.agent.model_agent)),
         unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure[:MOST_UNSURE]],
         teachers=[
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})

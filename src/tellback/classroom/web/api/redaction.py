@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from tellback.classroom.store.lessons import all_lessons
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rollback import forget_answers_to, redact
+from tellback.classroom.store.rollback import delete_answers_to, redact
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsAdmin
 from tellback.classroom.web.problem_handlers import problems
@@ -40,7 +40,7 @@ def _redacted(room: Classroom, found: list[str], teacher: str, account: str) -> 
         with writing(room.database, lesson) as log:
             redacted[lesson] = redact(log, teacher, account)
     with room.database.write() as connection:
-        forget_answers_to(connection, teacher)
+        delete_answers_to(connection, teacher)
     touched = [lesson for lesson, events in redacted.items() if events]
     for lesson in touched:
         room.learner(lesson).catch_up()

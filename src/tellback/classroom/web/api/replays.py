@@ -44,7 +44,7 @@ def replay_lesson(
     if not _ONE_AT_A_TIME.acquire(blocking=False):
         raise busy("Another replay is running: try again when it is done.", 5)
     try:
-        propensities = learner.fold.agent.propensities
+        propensities = learner.agent.model_agent.propensities
         with room.database.read() as connection:
             replayed = replay(connection, learner.lesson, definition, propensities)
     finally:

@@ -79,7 +79,7 @@ def _count_attempt(request: Request, name: str) -> None:
 
 
 def _begin_session(room: AClassroom, response: Response, account: str) -> None:
-    secret = sessions.begin(room.database, account)
+    secret = sessions.create(room.database, account)
     secure, longest = room.settings.secure, int(sessions.LONGEST_SECONDS)
     response.set_cookie(cookie_name(secure), secret, max_age=longest, **_cookie(secure))
 

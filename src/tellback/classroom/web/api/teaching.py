@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query, Response
 from tellback.classroom.learning.content import Content, features_from
 from tellback.classroom.learning.learner import Effect, Learner
 from tellback.classroom.store.claims import claim_round, prolong_claim
-from tellback.classroom.store.descriptions import Given, describe, end_without, withdraw
+from tellback.classroom.store.descriptions import DescriptionResult, close_round, describe, withdraw
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rounds import Round, Status, find_asked, find_round, find_task
+from tellback.classroom.store.rounds import RoundRow, RoundStatus, find_asked, find_round, find_task
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.problem_handlers import problems
@@ -52,8 +52,8 @@ def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer
     account, until = room.claim_for(caller.account)
     with room.database.write() as connection:
         claimed = claim_round(connection, learner.lesson, account, until)
-    if claimed is None and learner.asks_by_itself:
-        opened = learner.ask_by_itself(account, (account, until))
+    if claimed is None and learner.has_world:
+        opened = learner.ask_from_world(account, (account, until))
         with room.database.read() as connection:
             claimed = find_round(connection, learner.lesson, opened.number)
     if claimed is None:
@@ -74,7 +74,7 @@ def keep_claim(
     return Response(status_code=204)
 
 
-def _shown(room: Classroom, learner: Learner, claimed: Round, until: float) -> ClaimAnswer:
+def _shown(room: Classroom, learner: Learner, claimed: RoundRow, until: float) -> ClaimAnswer:
     """What a teacher is shown: never what was asked for."""
     with room.database.read() as connection:
         features, packed = find_task(connection, learner.lesson, claimed.number)
@@ -136,7 +136,7 @@ def give_description(
     match = learner.definition.match
     assert match is not None
 
-    def keep() -> Given:
+    def keep() -> DescriptionResult:
         with writing(room.database, learner.lesson) as log:
             return describe(
                 log,
@@ -214,7 +214,7 @@ def end(
 ) -> Ended:
     """Close a round without a description, which stays missing: skip, cannot tell, or flag."""
     with writing(room.database, lesson) as log:
-        outcome = Status(body.outcome)
-        end_without(log, round, caller.account, outcome, body.note, anyones=_may_all(caller))
+        outcome = RoundStatus(body.outcome)
+        close_round(log, round, caller.account, outcome, body.note, anyones=_may_all(caller))
         found = find_round(log.connection, lesson, round)
     return Ended(round=round, status=found.status.value)

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, func, select
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tellback.classroom.store.log import Kind
-from tellback.classroom.store.rounds import Status
+from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tables import events, leases, lessons, rounds
-from tellback.classroom.store.webhooks import backlog
+from tellback.classroom.store.webhooks import delivery_backlog
 
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -70,8 +70,8 @@ class Metrics:
             "lessons": count(lessons.c.id.is_not(None)),
             "descriptions": count(rounds.c.described.is_not(None)),
             "descriptions_given": count(events.c.kind == Kind.DESCRIBED.value),
-            "open_rounds": count(rounds.c.status == Status.OPEN.value),
-            "outbox_backlog": backlog(connection),
+            "open_rounds": count(rounds.c.status == RoundStatus.OPEN.value),
+            "outbox_backlog": delivery_backlog(connection),
             "leases_held": count(leases.c.holder.in_(holders), leases.c.until >= time.time()),
         }
         for name, value in now.items():

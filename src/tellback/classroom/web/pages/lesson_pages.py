@@ -7,7 +7,7 @@ import re
 from fastapi import APIRouter, Request, Response
 from starlette.responses import RedirectResponse
 
-from tellback.classroom.store.lessons import Lesson, all_lessons, find_lesson
+from tellback.classroom.store.lessons import LessonRow, all_lessons, find_lesson
 from tellback.classroom.store.rounds import counts_by_status
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom
@@ -74,7 +74,7 @@ def _lesson_page(
     )
 
 
-def _find_lesson(room: Classroom, id: str) -> Lesson | None:
+def _find_lesson(room: Classroom, id: str) -> LessonRow | None:
     if not _LESSON_ID.fullmatch(id):
         return None
     try:

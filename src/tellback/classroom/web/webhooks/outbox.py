@@ -16,13 +16,13 @@ from tellback import __version__
 from tellback.classroom.background_thread import BackgroundThread
 from tellback.classroom.signing import EVENT, SIGNATURE, signed
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.leases import hold_lease
+from tellback.classroom.store.leases import take_lease
 from tellback.classroom.store.webhooks import (
     Delivery,
-    body_of,
+    delivery_body,
+    mark_delivered,
+    mark_failed,
     next_delivery,
-    note_delivered,
-    note_failed,
     webhooks_due,
 )
 from tellback.classroom.web.webhooks.addresses import resolved
@@ -73,18 +73,18 @@ class Outbox:
             trouble = self._send(delivery)
             with self._database.write() as connection:
                 if trouble is None:
-                    note_delivered(connection, delivery)
+                    mark_delivered(connection, delivery)
                 else:
-                    note_failed(connection, delivery, trouble, _again(delivery, time.time()))
+                    mark_failed(connection, delivery, trouble, _again(delivery, time.time()))
         return tried
 
     def _hold(self) -> bool:
         with self._database.write() as connection:
-            return hold_lease(connection, LEASE, self.holder, LEASE_SECONDS)
+            return take_lease(connection, LEASE, self.holder, LEASE_SECONDS)
 
     def _send(self, delivery: Delivery) -> str | None:
         """Try once; the error, if there is one."""
-        body = body_of(delivery)
+        body = delivery_body(delivery)
         webhook = delivery.webhook
         try:
             url, host = resolved(webhook.url, self._private)

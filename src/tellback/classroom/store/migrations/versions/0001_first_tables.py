@@ -83,17 +83,17 @@ def upgrade() -> None:
         )
 
     op.create_table(
-        "hooks",
+        "webhooks",
         sa.Column("id", sa.String(length=40), nullable=False),
         sa.Column("lesson", sa.String(length=40), nullable=False),
         sa.Column("url", sa.String(length=2000), nullable=False),
         sa.Column("secret", sa.String(length=80), nullable=False),
         sa.Column("created", sa.Float(), nullable=False),
-        sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_hooks_lesson")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_hooks")),
+        sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_webhooks_lesson")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_webhooks")),
     )
-    with op.batch_alter_table("hooks", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_hooks_lesson"), ["lesson"], unique=False)
+    with op.batch_alter_table("webhooks", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_webhooks_lesson"), ["lesson"], unique=False)
 
     op.create_table(
         "progress",
@@ -146,7 +146,7 @@ def upgrade() -> None:
         "sessions",
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("account", sa.String(length=40), nullable=False),
-        sa.Column("begun", sa.Float(), nullable=False),
+        sa.Column("created", sa.Float(), nullable=False),
         sa.Column("expires", sa.Float(), nullable=False),
         sa.ForeignKeyConstraint(["account"], ["accounts.id"], name=op.f("fk_sessions_account")),
         sa.PrimaryKeyConstraint("digest", name=op.f("pk_sessions")),
@@ -182,7 +182,7 @@ def upgrade() -> None:
 
     op.create_table(
         "deliveries",
-        sa.Column("hook", sa.String(length=40), nullable=False),
+        sa.Column("webhook", sa.String(length=40), nullable=False),
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("lesson", sa.String(length=40), nullable=False),
         sa.Column("tries", sa.Integer(), nullable=False),
@@ -190,10 +190,10 @@ def upgrade() -> None:
         sa.Column("delivered", sa.Boolean(), nullable=False),
         sa.Column("trouble", sa.String(length=300), nullable=True),
         sa.ForeignKeyConstraint(
-            ["hook"], ["hooks.id"], name=op.f("fk_deliveries_hook"), ondelete="CASCADE"
+            ["webhook"], ["webhooks.id"], name=op.f("fk_deliveries_webhook"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_deliveries_lesson")),
-        sa.PrimaryKeyConstraint("hook", "seq", name=op.f("pk_deliveries")),
+        sa.PrimaryKeyConstraint("webhook", "seq", name=op.f("pk_deliveries")),
     )
     with op.batch_alter_table("deliveries", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_deliveries_due"), ["due"], unique=False)
