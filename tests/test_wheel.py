@@ -22,7 +22,7 @@ NEEDS = {
     "lab": "play(Synthetic(instructions=5, responses=3, rank=2), Greedy(), 3).table()",
     "vision": "Images(encoder=Autoencoder()).build(np.random.default_rng(0))",
     "language": "WordVectors().build()",
-    "classroom": "Classroom('http://localhost')",
+    "classroom": "Client('http://localhost')",
 }
 REFUSED = """
 import numpy as np

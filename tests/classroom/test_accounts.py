@@ -18,25 +18,36 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
-from tellback.classroom.web.pages.login import router as login_page
 from typer.testing import CliRunner
 
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, sessions, tokens
 from tellback.classroom.store.database import Database, open_database
-from tellback.classroom.web import caller_cache, logs, rate_limiter
-from tellback.classroom.web.api.accounts import router
-from tellback.classroom.web.middleware import guard
-from tellback.classroom.web.security.authentication import demand_accounts, needs
+from tellback.classroom.web.api import accounts as accounts_api
+from tellback.classroom.web.api import sessions as sessions_api
+from tellback.classroom.web.api import tokens as tokens_api
+from tellback.classroom.web.middleware import add_middleware
+from tellback.classroom.web.monitoring import request_log
+from tellback.classroom.web.pages import public_pages
+from tellback.classroom.web.problem_handlers import DescribedApp
+from tellback.classroom.web.problems import TITLES
+from tellback.classroom.web.security import caller_cache, rate_limiter
+from tellback.classroom.web.security.authentication import needs
 from tellback.classroom.web.security.callers import Caller, Role
 from tellback.classroom.web.security.rate_limiter import RateLimiter, neighbours
 from tellback.classroom.web.security.same_origin import without_port
+from tellback.classroom.web.serving import demand_safe_host
 from tellback.cli.accounts import accounts_app
 from tellback.errors import FieldError, TellbackError, UnknownNameError
 
 PASSWORD = "correct horse battery"
 SMALL = passwords.Cost(2, 8, 1)
 COOKIE = "tellback-session"
+ORIGIN = "http://localhost:8000"
+PROBLEM_CONTENT = {
+    "application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
+}
+MEMBERS = {"type", "title", "status", "detail", "code", "field", "retry_after"}
 
 
 @pytest.fixture(autouse=True)
@@ -78,17 +89,18 @@ def settings(database: Database) -> Settings:
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
     stream = io.StringIO()
-    handler = logs.log_to(stream)
+    handler = request_log.log_to(stream)
     yield stream
-    logs.logger.removeHandler(handler)
+    request_log.logger.removeHandler(handler)
 
 
 def app_of(settings: Settings, database: Database) -> FastAPI:
-    app = FastAPI(openapi_url=None)
+    app = DescribedApp(openapi_url=None)
     app.state.classroom = SimpleNamespace(settings=settings, database=database)
-    guard(app, settings)
-    app.include_router(router, prefix="/api/v1")
-    app.include_router(login_page)
+    add_middleware(app, settings)
+    for module in (sessions_api, accounts_api, tokens_api):
+        app.include_router(module.router, prefix="/api/v1")
+    app.include_router(public_pages.router)
 
     @app.get("/api/v1/fails")
     def fails() -> None:
@@ -127,8 +139,8 @@ def add(database: Database, name: str, role: Role = Role.TEACHER) -> accounts.Ac
     return accounts.add(database, name, role, PASSWORD)
 
 
-def sign_in(client: TestClient, name: str, password: str = PASSWORD) -> Any:
-    return client.post("/api/v1/login", json={"name": name, "password": password})
+def sign_in(client: TestClient, name: str, password: str = PASSWORD, **more: Any) -> Any:
+    return client.post("/api/v1/login", json={"name": name, "password": password}, **more)
 
 
 def signed_in(app: FastAPI, name: str) -> TestClient:
@@ -136,7 +148,7 @@ def signed_in(app: FastAPI, name: str) -> TestClient:
     client = client_of(app)
     answer = sign_in(client, name)
     assert answer.status_code == 200, answer.text
-    client.headers["X-CSRF-Token"] = answer.json()["csrf"]
+    client.headers["Origin"] = ORIGIN
     return client
 
 
@@ -260,7 +272,7 @@ def test_no_secret_is_in_the_database(app: FastAPI, database: Database, tmp_path
     database.close()
     stored = b"".join(file.read_bytes() for file in tmp_path.glob("classroom.db*"))
     assert b"ada" in stored
-    for secret in (PASSWORD, session, client.headers["X-CSRF-Token"], token, token[3:]):
+    for secret in (PASSWORD, session, token, token[3:]):
         assert secret.encode() not in stored
 
 
@@ -281,7 +293,6 @@ def test_log_lines_name_route_and_account_and_no_secret(
     written = log.getvalue()
     for held in (PASSWORD, "not the password", "a secret", secret, client.cookies[COOKIE]):
         assert held not in written
-    assert client.headers["X-CSRF-Token"] not in written
     lines = [json.loads(line) for line in written.splitlines()]
     requests = [line for line in lines if line["event"] == "request"]
     assert [(line["method"], line["route"], line["status"]) for line in requests] == [
@@ -317,7 +328,7 @@ def test_log_lines_name_route_and_account_and_no_secret(
 def test_a_route_has_names_where_the_path_has_values(
     path: str, params: dict[str, str], route: str
 ) -> None:
-    assert logs.route_of({"path": path, "path_params": params, "route": object()}) == route
+    assert request_log.route_of({"path": path, "path_params": params, "route": object()}) == route
 
 
 # Signing in
@@ -381,7 +392,7 @@ def test_a_session_that_the_visitor_made_up_is_not_adopted(
 ) -> None:
     add(database, "ada")
     client = client_of(app, cookies={COOKIE: "planted"})
-    answer = sign_in(client, "ada")
+    answer = sign_in(client, "ada", headers={"Origin": ORIGIN})
     assert "planted" not in answer.headers["set-cookie"]
     assert client_of(app, cookies={COOKIE: "planted"}).get("/api/v1/me").status_code == 401
 
@@ -401,7 +412,7 @@ def test_who_changes_the_password_stays_signed_in_here_and_nowhere_else(
     add(database, "ada")
     here, elsewhere = signed_in(app, "ada"), signed_in(app, "ada")
     body = {"current": "not the password", "new": "another password"}
-    assert code(here.put("/api/v1/me/password", json=body)) == (403, "wrong")
+    assert code(here.put("/api/v1/me/password", json=body)) == (403, "wrong_password")
     body["current"] = PASSWORD
     answer = here.put("/api/v1/me/password", json=body)
     assert here.get("/api/v1/me").json() == answer.json()
@@ -417,8 +428,8 @@ def test_sessions_last_twelve_hours_after_the_last_use_and_seven_days_at_most(
     now = 1_000_000.0
     monkeypatch.setattr("time.time", lambda: now)
     begun = now
-    secret, _ = sessions.create(database, ada.id)
-    idle, _ = sessions.create(database, ada.id)
+    secret = sessions.create(database, ada.id)
+    idle = sessions.create(database, ada.id)
     while sessions.find(database, secret):
         now += 11 * 3600
         assert now - begun < 8 * 24 * 3600
@@ -449,7 +460,7 @@ def test_an_expired_token_is_refused_even_if_it_was_good_a_moment_ago(
 ) -> None:
     ada = add(database, "ada")
     token, secret = tokens.make(database, ada.id, "robot", lasts=1000)
-    assert client.get("/api/v1/me", headers=bearer(secret)).json()["csrf"] is None
+    assert client.get("/api/v1/me", headers=bearer(secret)).json()["name"] == "ada"
     assert token.expires is not None
     clock_of(client, lambda: token.expires or 0.0)
     monkeypatch.setattr("time.time", lambda: token.expires)
@@ -459,7 +470,7 @@ def test_an_expired_token_is_refused_even_if_it_was_good_a_moment_ago(
 def clock_of(client: TestClient, clock: Callable[[], float]) -> None:
     """Tell the client's app another time."""
     app: Any = client.app
-    app.state.known._clock = clock
+    app.state.caller_cache._clock = clock
 
 
 def test_a_revoked_token_is_refused_here_at_once_and_elsewhere_within_five_seconds(
@@ -474,18 +485,18 @@ def test_a_revoked_token_is_refused_here_at_once_and_elsewhere_within_five_secon
     assert [robot.get("/api/v1/me").status_code for robot in robots] == [200, 200]
     assert client.delete(f"/api/v1/tokens/{made['id']}").status_code == 204
     assert robots[0].get("/api/v1/me").status_code == 401
-    clock = there.state.known._clock
+    clock = there.state.caller_cache._clock
     clock_of(robots[1], lambda: clock() + 5)
     assert robots[1].get("/api/v1/me").status_code == 401
 
 
 def test_what_was_read_before_something_was_revoked_is_not_remembered_after_it() -> None:
     remembered, ada = caller_cache.CallerCache(), Caller("1", "ada", Role.TEACHER)
-    before = remembered.forgotten
-    remembered.forget("1")
+    before = remembered.generation
+    remembered.forget_account("1")
     remembered.remember("digest", ada, None, before)
     assert remembered.caller("digest") is None
-    remembered.remember("digest", ada, None, remembered.forgotten)
+    remembered.remember("digest", ada, None, remembered.generation)
     assert remembered.caller("digest") == ada
     assert caller_cache.FRESH_SECONDS <= 5
 
@@ -500,7 +511,7 @@ def test_tokens_that_nobody_made_are_refused(client: TestClient) -> None:
 
 def test_a_session_is_no_token_and_a_token_is_no_session(app: FastAPI, database: Database) -> None:
     ada = add(database, "ada")
-    session, _ = sessions.create(database, ada.id)
+    session = sessions.create(database, ada.id)
     _, token = tokens.make(database, ada.id, "robot")
     assert client_of(app, cookies={COOKIE: token}).get("/api/v1/me").status_code == 401
     assert client_of(app, headers=bearer(session)).get("/api/v1/me").status_code == 401
@@ -638,57 +649,123 @@ def test_a_form_of_another_site_is_no_sign_in(client: TestClient, database: Data
 # Forgery
 
 
-def test_a_change_from_a_session_needs_its_own_csrf_token(app: FastAPI, database: Database) -> None:
-    add(database, "ada", Role.ENGINEER)
-    client = signed_in(app, "ada")
-    right = client.headers.pop("X-CSRF-Token")
-    of_another = signed_in(app, "ada").headers["X-CSRF-Token"]
-    body = {"name": "robot"}
-    for sent in (None, "", "0" * 64, "\u00e9", right.upper() + "x", of_another):
-        headers = {} if sent is None else {b"X-CSRF-Token": sent.encode("latin-1")}
-        assert code(client.post("/api/v1/tokens", json=body, headers=headers)) == (403, "csrf")
-    assert tokens.listed(database) == []
-    headers = {b"X-CSRF-Token": right.encode()}
-    assert client.post("/api/v1/tokens", json=body, headers=headers).status_code == 201
-
-
-def test_a_program_with_a_token_needs_no_csrf_token(client: TestClient, database: Database) -> None:
+def test_a_program_with_a_token_needs_no_origin(client: TestClient, database: Database) -> None:
     ada = add(database, "ada", Role.ENGINEER)
     _, secret = tokens.make(database, ada.id, "robot")
     answer = client.post("/api/v1/tokens", json={"name": "x"}, headers=bearer(secret))
     assert answer.status_code == 201
 
 
-FOREIGN = [
-    {"Origin": "https://evil.example"},
-    {"Origin": "null"},
-    {"Origin": "http://localhost:3000"},
-    {"Origin": "http://localhost.evil.example:8000"},
-    {"Origin": "http://["},
-    {"Origin": ""},
-    {"Sec-Fetch-Site": "cross-site"},
-    {"Sec-Fetch-Site": "same-site"},
-    {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:8000"},
-    {"Sec-Fetch-Site": "same-origin", "Origin": "http://evil.example"},
+FETCH, FORM = {"Sec-Fetch-Mode": "no-cors"}, {"Sec-Fetch-Mode": "navigate"}
+FROM_ELSEWHERE: dict[str, dict[str, str]] = {
+    "a form": {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"} | FORM,
+    "a form in an older browser": {"Origin": "https://evil.example"},
+    "a fetch without CORS": {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+    | FETCH,
+    "a fetch without an origin": {"Sec-Fetch-Site": "cross-site"} | FETCH,
+    "a sandboxed page": {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
+    "a sandboxed page in an older browser": {"Origin": "null"},
+    "a page of ours without a referrer": {"Origin": "null", "Sec-Fetch-Site": "same-origin"},
+    "another port": {"Origin": "http://localhost:3000", "Sec-Fetch-Site": "same-site"},
+    "another port in an older browser": {"Origin": "http://localhost:3000"},
+    "no port": {"Origin": "http://localhost"},
+    "another scheme": {"Origin": "https://localhost:8000", "Sec-Fetch-Site": "cross-site"},
+    "another scheme in an older browser": {"Origin": "https://localhost:8000"},
+    "no scheme of the web": {"Origin": "file://localhost:8000"},
+    "another name of ours": {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "cross-site"},
+    "a sibling": {"Sec-Fetch-Site": "same-site"},
+    "a sibling that names us": {"Sec-Fetch-Site": "same-site", "Origin": ORIGIN},
+    "a name that begins as ours": {"Origin": "http://localhost.evil.example:8000"},
+    "a lie about the site": {"Sec-Fetch-Site": "same-origin", "Origin": "http://evil.example"},
+    "no URL": {"Origin": "http://["},
+    "an empty origin": {"Origin": ""},
+    "an unknown site": {"Sec-Fetch-Site": "elsewhere"},
+}
+FROM_US: list[dict[str, str]] = [
+    {"Origin": ORIGIN},
+    {"Sec-Fetch-Site": "same-origin"},
+    {"Sec-Fetch-Site": "same-origin", "Origin": ORIGIN},
 ]
-OWN: list[dict[str, str]] = [
-    {},
-    {"Origin": "http://localhost:8000"},
-    {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost:8000"},
-    {"Sec-Fetch-Site": "none"},
-]
+FROM_NOWHERE: list[dict[str, str]] = [{}, {"Sec-Fetch-Site": "none"}]
 
 
 @pytest.mark.parametrize("with_accounts", [True, False])
+@pytest.mark.parametrize(
+    "kind", ["application/json", "text/plain", "multipart/form-data; boundary=x"]
+)
 def test_changes_that_another_page_asks_for_are_refused(
-    settings: Settings, database: Database, with_accounts: bool
+    settings: Settings, database: Database, with_accounts: bool, kind: str
 ) -> None:
     client = client_of(app_of(replace(settings, accounts=with_accounts), database))
-    for headers in FOREIGN:
-        answer = client.post("/api/v1/lessons/x/size", headers=headers)
-        assert code(answer) == (403, "forbidden"), headers
-    for headers in OWN:
+    for name, headers in FROM_ELSEWHERE.items():
+        answer = client.post("/api/v1/lessons/x/size", headers=headers | {"Content-Type": kind})
+        assert code(answer) == (403, "other_origin"), name
+        assert "access-control-allow-origin" not in answer.headers
+    for headers in FROM_US + FROM_NOWHERE:
         assert client.post("/api/v1/lessons/x/size", headers=headers).status_code == 200, headers
+
+
+def test_a_change_with_the_cookie_of_a_session_must_come_from_our_own_pages(
+    app: FastAPI, database: Database
+) -> None:
+    add(database, "ada", Role.ENGINEER)
+    client = signed_in(app, "ada")
+    del client.headers["Origin"]
+    body = {"name": "robot"}
+    for headers in (*FROM_ELSEWHERE.values(), *FROM_NOWHERE):
+        answer = client.post("/api/v1/tokens", json=body, headers=headers)
+        assert code(answer) == (403, "other_origin"), headers
+        assert code(client.post("/api/v1/logout", headers=headers)) == (403, "other_origin")
+    assert tokens.listed(database) == []
+    assert client.get("/api/v1/me").status_code == 200
+    for headers in FROM_US:
+        assert client.post("/api/v1/tokens", json=body, headers=headers).status_code == 201
+
+
+def test_two_origins_or_sites_count_as_the_worse(app: FastAPI, database: Database) -> None:
+    add(database, "ada", Role.ENGINEER)
+    client = signed_in(app, "ada")
+    del client.headers["Origin"]
+    evil = [("Origin", "https://evil.example"), ("Sec-Fetch-Site", "cross-site")]
+    for own in (("Origin", ORIGIN), ("Sec-Fetch-Site", "same-origin")):
+        for other in evil:
+            for headers in ([own, other], [other, own]):
+                answer = client.post("/api/v1/logout", headers=headers)
+                assert code(answer) == (403, "other_origin")
+
+
+def test_nobody_is_signed_in_by_another_page(client: TestClient, database: Database) -> None:
+    add(database, "mallory")
+    body = {"name": "mallory", "password": PASSWORD}
+    for headers in FROM_ELSEWHERE.values():
+        answer = client.post("/api/v1/login", json=body, headers=headers)
+        assert code(answer) == (403, "other_origin")
+        assert COOKIE not in client.cookies
+
+
+def test_behind_https_only_https_is_our_origin(settings: Settings, database: Database) -> None:
+    app = app_of(replace(settings, hosts=("teach.example",), secure=True), database)
+    client = TestClient(app, base_url="https://teach.example")
+    path, same = "/api/v1/lessons/x/size", {"Sec-Fetch-Site": "same-origin"}
+    for origin in ("http://teach.example", "http://teach.example:443", "https://teach.example:1"):
+        assert code(client.post(path, headers={"Origin": origin})) == (403, "other_origin")
+    assert code(client.post(path, headers=same | {"Origin": "http://teach.example"}))[0] == 403
+    own = {"Origin": "https://teach.example"}
+    for headers in (own, own | same, own | {"Host": "teach.example:443"}):
+        assert client.post(path, headers=headers).status_code == 200
+    # A proxy may leave the port out of Host.
+    elsewhere = same | {"Origin": "https://teach.example:8443"}
+    assert client.post(path, headers=elsewhere).status_code == 200
+
+
+def test_a_page_of_one_account_does_not_act_for_another(app: FastAPI, database: Database) -> None:
+    ada, ben = add(database, "ada"), add(database, "ben")
+    client = signed_in(app, "ben")
+    answer = client.get("/api/v1/me", headers={"Tellback-Account": ada.id})
+    assert code(answer) == (409, "other_account")
+    answer = client.post("/api/v1/logout", headers={"Tellback-Account": ada.id})
+    assert code(answer) == (409, "other_account")
+    assert client.get("/api/v1/me", headers={"Tellback-Account": ben.id}).status_code == 200
 
 
 @pytest.mark.parametrize("with_accounts", [True, False])
@@ -726,7 +803,7 @@ def test_guessing_passwords_is_slowed_down_for_the_guesser_alone(
     for _ in range(10):
         assert sign_in(guesser, "ada", "wrong").status_code == 401
     answer = sign_in(guesser, "ada")
-    assert code(answer) == (429, "too_many")
+    assert code(answer) == (429, "rate_limited")
     assert 1 <= int(answer.headers["retry-after"]) <= 6
     assert sign_in(client_of(app, client=("203.0.113.2", 1)), "ada").status_code == 200
 
@@ -844,7 +921,15 @@ def test_every_answer_has_the_headers_that_keep_a_browser_safe(
         assert "strict-transport-security" not in answer.headers
         assert answer.headers["x-request-id"]
         if status != 200:
-            assert set(answer.json()) == MEMBERS
+            assert answer.headers["content-type"] == "application/problem+json"
+            problem = answer.json()
+            assert set(problem) == MEMBERS
+            assert problem["status"] == status
+            assert problem["type"] == f"/problems#{problem['code']}"
+            assert problem["title"] == TITLES[problem["code"]]
+            assert answer.headers.get("retry-after") == (
+                None if problem["retry_after"] is None else str(problem["retry_after"])
+            )
     assert PASSWORD not in answers[500].text
 
 
@@ -884,8 +969,8 @@ def test_the_description_of_the_api_names_tokens_and_every_refusal(app: FastAPI)
         assert {"400", "401", "403", "413", "421", "429"} <= set(endpoint["responses"])
     endpoint = described["paths"]["/api/v1/login"]["post"]
     assert "security" not in endpoint
-    body = endpoint["responses"]["422"]["content"]["application/json"]["schema"]
-    assert body == {"$ref": "#/components/schemas/Refusal"}
+    assert endpoint["responses"]["422"]["content"] == PROBLEM_CONTENT
+    assert set(described["components"]["schemas"]["ProblemDocument"]["required"]) == MEMBERS
     assert "/login" not in described["paths"]
 
 
@@ -895,7 +980,7 @@ def test_the_description_of_the_api_names_tokens_and_every_refusal(app: FastAPI)
 def test_on_ones_own_machine_nobody_signs_in(settings: Settings, database: Database) -> None:
     client = client_of(app_of(replace(settings, accounts=False), database))
     me = client.get("/api/v1/me").json()
-    assert (me["name"], me["role"], me["csrf"]) == ("you", "admin", None)
+    assert (me["name"], me["role"]) == ("you", "admin")
     assert client.get("/login", follow_redirects=False).headers["location"] == "/"
     assert code(sign_in(client, "ada")) == (409, "no_accounts")
     assert code(client.post("/api/v1/tokens", json={"name": "x"})) == (409, "no_accounts")
@@ -908,18 +993,18 @@ def test_a_classroom_listens_beyond_this_machine_only_with_accounts_and_an_admin
     settings: Settings, database: Database
 ) -> None:
     for host in ("127.0.0.1", "localhost", "::1"):
-        demand_accounts(replace(settings, accounts=False), host, database)
+        demand_safe_host(replace(settings, accounts=False), host, database)
     for host in ("0.0.0.0", "::", "192.0.2.1", "example.org", ""):
         with pytest.raises(TellbackError, match=r"127\.0\.0\.1"):
-            demand_accounts(replace(settings, accounts=False), host, database)
+            demand_safe_host(replace(settings, accounts=False), host, database)
         with pytest.raises(TellbackError, match="tellback accounts add NAME --role admin"):
-            demand_accounts(settings, host, database)
+            demand_safe_host(settings, host, database)
     add(database, "ada", Role.ENGINEER)
     root = add(database, "root", Role.ADMIN)
-    demand_accounts(settings, "0.0.0.0", database)
+    demand_safe_host(settings, "0.0.0.0", database)
     other = add(database, "other", Role.ADMIN)
     accounts.change(database, root.id, disabled=True)
-    demand_accounts(settings, "0.0.0.0", database)
+    demand_safe_host(settings, "0.0.0.0", database)
     assert accounts.find(database, other.id) == other
 
 
@@ -965,6 +1050,6 @@ def test_accounts_are_managed_from_the_command_line(database: Database) -> None:
 
 
 def test_what_is_logged_is_a_line_of_json(log: io.StringIO) -> None:
-    logs.logger.warning("two\nlines", extra={"said": {"count": 3}})
+    request_log.logger.warning("two\nlines", extra={"fields": {"count": 3}})
     (line,) = [json.loads(line) for line in log.getvalue().splitlines()]
     assert (line["event"], line["level"], line["count"]) == ("two\nlines", "warning", 3)

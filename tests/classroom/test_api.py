@@ -977,8 +977,8 @@ def test_a_hook_must_lead_to_the_public_internet(
         ("POST", "import"),
         ("POST", "rollback"),
         ("POST", "replay"),
-        ("GET", "hooks"),
-        ("POST", "hooks"),
+        ("GET", "webhooks"),
+        ("POST", "webhooks"),
     ],
 )
 def test_only_engineers_reach_the_log(room: Room, method: str, path: str) -> None:
@@ -1124,7 +1124,7 @@ def test_the_core_imports_the_client_without_httpx() -> None:
     code = (
         "import sys; sys.modules['httpx'] = None\n"
         "from tellback.classroom.client import Client\n"
-        "try: Classroom('http://localhost')\n"
+        "try: Client('http://localhost')\n"
         "except Exception as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -51,7 +51,7 @@ CHECKS_OF_ANSWERS = [
     response_schema_conformance,
 ]
 CHECKS = [*CHECKS_OF_ANSWERS, negative_data_rejection]
-ENDLESS = ["/api/v1/lessons/{lesson}/news"]
+ENDLESS = ["/api/v1/lessons/{lesson}/updates"]
 """Streams that end when the caller goes away."""
 
 ROUNDS = 8
@@ -90,7 +90,7 @@ class School:
         self.bearer = {"Authorization": f"Bearer {self.token[1]}"}
         self.session = requests.Session()
         self.pupil = accounts.add(room.database, "pupil", "engineer", "a password of his")
-        self.app.state.attempts.demand = lambda name, address: None
+        self.app.state.login_limiter.demand = lambda name, address: None
         self.succeeded: set[str] = set()
         client = TestClient(self.app, base_url="http://localhost", headers=self.bearer)
         words = {"name": "Words", "dim": 2, "second_share": 0.5}
@@ -130,9 +130,9 @@ class School:
         if known.get("account") == "0" * 20:
             known["account"] = self.pupil.id
         database = self.app.state.classroom.database
-        if known.get("hook") == "0" * 20 and known.get("lesson") in self.lessons:
+        if known.get("webhook") == "0" * 20 and known.get("lesson") in self.lessons:
             with writing(database, known["lesson"]) as log:
-                known["hook"] = create_webhook(log, "https://told.invalid/").id
+                known["webhook"] = create_webhook(log, "https://told.invalid/").id
         if known.get("token") == "0" * 20:
             known["token"] = tokens.make(database, self.pupil.id, "one")[0].id
         self._fit_body(case)

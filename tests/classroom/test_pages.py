@@ -24,7 +24,7 @@ from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import RoundStatus, change_round, find_asked, find_round
 from tellback.classroom.store.tables import events as table
 from tellback.classroom.store.tasks import Content
-from tellback.classroom.web import pages
+from tellback.classroom.web.pages import assets
 from tellback.matching import MatchSpec
 from tests.support.classroom_server import Running, running_classroom
 
@@ -508,8 +508,8 @@ def test_pages_are_fit_for_everybody_light_and_dark_large_and_small(
         page.get_by_role("button", name="Change").click()
         judge(page)
         page.goto(f"{shared.url}/preview/pictures")
-        page.locator("#asked").fill("a red square")
-        page.locator("#asked").press("Enter")
+        page.locator("#request").fill("a red square")
+        page.locator("#request").press("Enter")
         expect(page.locator(".picked")).to_be_visible()
         judge(page)
         page.goto(f"{shared.url}/progress/pictures")
@@ -566,12 +566,12 @@ def test_files_of_pages_are_kept_under_names_that_change_with_them(own: Running)
         assert old.headers["cache-control"] == "no-cache"
         known = {"If-None-Match": old.headers["etag"]}
         assert client.get("/static/0123456789ab/teach.js", headers=known).status_code == 304
-        assert client.get(f"{folder}/..%2f..%2fpages.py").status_code == 404
+        assert client.get(f"{folder}/..%2f..%2frendering.py").status_code == 404
         assert client.get(f"{folder}/none.js").status_code == 404
 
 
 def test_pages_hold_no_script_and_no_style_of_their_own() -> None:
-    templates = Path(pages.__file__).parent / "templates"
+    templates = Path(assets.__file__).parent / "templates"
     for file in templates.glob("*.html"):
         text = file.read_text()
         assert " style=" not in text
@@ -582,6 +582,6 @@ def test_pages_hold_no_script_and_no_style_of_their_own() -> None:
 
 
 def test_the_statuses_of_the_pages_are_those_of_the_store() -> None:
-    script = (Path(pages.__file__).parent / "static" / "progress.js").read_text()
+    script = (Path(assets.__file__).parent / "static" / "progress.js").read_text()
     for status in RoundStatus:
         assert f"  {status.value}: " in script
