@@ -38,7 +38,7 @@ class BackgroundThread:
     ) -> None:
         self._turn = turn
         self._seconds = seconds
-        self._passing = (TellbackError, *passing)
+        self._passing: tuple[type[Exception], ...] = (TellbackError, *passing)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 

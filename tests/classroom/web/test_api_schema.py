@@ -166,7 +166,7 @@ class School:
 def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
     patch = pytest.MonkeyPatch()
     patch.setattr(passwords, "COST", passwords.Cost(2, 8, 1))
-    patch.setattr("tellback.classroom.store.webhooks.MAX_WEBHOOKS", 1_000_000)
+    patch.setattr("tellback.classroom.store.webhooks.MOST_WEBHOOKS", 1_000_000)
     school = School(tmp_path_factory.mktemp("school"))
     with served(school.app) as school.url:
         yield school
