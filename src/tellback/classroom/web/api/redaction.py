@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from tellback.classroom.store.lessons import all_lessons
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rollback import delete_answers_to, redact
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsAdmin
-from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import AccountId, RedactedAnswer
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["log"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("log", 404, 422)
 
 
 @router.delete("/lessons/{lesson}/teachers/{account}/data")

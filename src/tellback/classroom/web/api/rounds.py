@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.learning.content import Content, responses_from
@@ -14,16 +14,13 @@ from tellback.classroom.store.rounds import event_data, find_asked, find_round
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer, AsReviewer
 from tellback.classroom.web.idempotency import Key, answered, digest_of, keep_answer
-from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import NewRound, RoundAnswer, RoundState, choice_fields
-from tellback.classroom.web.strict_json import StrictRoute
 
 Keep = Callable[[LessonLog, Opened], None]
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["rounds"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("rounds", 404, 422)
 
 
 @router.post("/lessons/{lesson}/rounds", status_code=201, response_model=RoundAnswer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from tellback.classroom.learning.content import Content, features_from
 from tellback.classroom.learning.learner import Effect, Learner
@@ -14,8 +14,8 @@ from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import RoundRow, RoundStatus, find_asked, find_round, find_task
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
-from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import not_found
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import ShownRound, content_fields
 from tellback.classroom.web.schemas.teaching import (
@@ -29,11 +29,8 @@ from tellback.classroom.web.schemas.teaching import (
     Withdrawn,
 )
 from tellback.classroom.web.security.callers import Caller, Role
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["teaching"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("teaching", 404, 422)
 
 MOST_CHANGES = 20
 """Of the requests whose answer has changed, so many are told."""

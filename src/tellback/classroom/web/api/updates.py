@@ -7,18 +7,15 @@ import json
 import time
 from collections.abc import AsyncIterator
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import StreamingResponse
 
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
-from tellback.classroom.web.problem_handlers import problems
-from tellback.classroom.web.strict_json import StrictRoute
+from tellback.classroom.web.routing import api_router
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["progress"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("progress", 404, 422)
 
 POLL_SECONDS = 0.5
 LONGEST_SECONDS = 600
