@@ -271,7 +271,7 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
             {**common, "seq": described, "kind": Kind.DESCRIBED.value, "data": json.dumps(said)},
         ]
         matrix = features[i].astype("<f8").tobytes()
-        shown.append({"lesson": lesson, "round": number, "features": matrix, "content": b"{}"})
+        shown.append({"lesson": lesson, "round": number, "features": matrix, "content": "{}"})
         stand.append(
             {
                 "lesson": lesson,
@@ -300,7 +300,7 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
     began = time.perf_counter()
     learner = Learner(database, found)
     folding = time.perf_counter() - began
-    with learner.still() as agent, writing(database, lesson) as log:
+    with learner.locked() as agent, writing(database, lesson) as log:
         keep_checkpoint(log, agent)
     began = time.perf_counter()
     Learner(database, found)

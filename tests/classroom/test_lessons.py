@@ -14,30 +14,34 @@ from tellback.agents import LORIL, Greedy
 from tellback.classroom.learning import checkpoints as kept
 from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.checkpoints import keep_checkpoint, packed, unpacked
-from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.demonstration import demonstration
+from tellback.classroom.learning.demonstration import build_simulation, demonstration
 from tellback.classroom.learning.exam import Exam
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import SNAPSHOT_EVERY, LessonAgent, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
 from tellback.classroom.learning.progress import match_rate
 from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.settings import Settings
+from tellback.classroom.store.checkpoints import KEPT
 from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.store.descriptions import describe, withdraw
+from tellback.classroom.store.idempotency import KeyedRequest
 from tellback.classroom.store.leases import take_lease
 from tellback.classroom.store.lessons import LessonRow, create_lesson
-from tellback.classroom.store.log import LessonLog, read_events, writing
+from tellback.classroom.store.log import read_events, writing
 from tellback.classroom.store.reports import Columns
 from tellback.classroom.store.tables import checkpoints, leases, metadata, progress
+from tellback.classroom.store.tasks import Content
 from tellback.classroom.web.classroom import Classroom
 from tellback.errors import FieldError, SettingError, TellbackError
 from tellback.matching import Same
 from tellback.models import Keywords, Mixture, Ridge
 from tellback.responses import Listed
 from tellback.roles import State
+from tellback.streams import Streams
 from tellback.theory import running_mean, running_share
 from tellback.theory.shares import Share, share_of_counts
+from tellback.undo_log import SNAPSHOT_EVERY
 from tellback.worlds import Paraphrases, Synthetic
 from tellback.worlds.paraphrases import ParaphrasesTeacher
 
@@ -206,13 +210,13 @@ def test_checkpoints_of_other_code_are_not_used_and_old_ones_go(
 ) -> None:
     lesson = new_lesson(database)
     learner = Learner(database, lesson)
-    for seed in range(kept.KEPT + 2):
+    for seed in range(KEPT + 2):
         taught(database, learner, 1, seed)
         with writing(database, lesson.id) as log:
             keep_checkpoint(log, learner.agent)
     with database.read() as connection:
         count = connection.execute(select(func.count()).select_from(checkpoints)).scalar_one()
-    assert count == kept.KEPT
+    assert count == KEPT
     monkeypatch.setattr(kept, "_source", lambda: "another")
     monkeypatch.setattr(LessonAgent, "start_from", lambda *_: pytest.fail("of other code"))
     assert same_state(Learner(database, lesson).agent.state(), learner.agent.state())
@@ -274,18 +278,22 @@ def test_a_demonstration_lifts_held_out_requests_from_chance_to_four_in_five(
     definition = demonstration(seed=11)
     lesson = new_lesson(database, definition)
     learner = Learner(database, lesson)
-    duties = BackgroundJobs(database, lambda _: learner)
-    duties.turn()
+    jobs = BackgroundJobs(database, lambda _: learner)
+    jobs.turn()
+    simulation = build_simulation(definition)
+    assert simulation is not None
+    world, tasks = simulation.world, Streams(definition.seed).stream("world")
     teacher, rng = ParaphrasesTeacher(), np.random.default_rng(3)
     for _ in range(60):
         asked = learner.ask_from_world("ann")
-        task, _ = learner._drawn(asked.number)
+        task = world.task(asked.number, (), tasks.at(asked.number))
         said = teacher.describe(task.context, asked.choice.response, rng)
-        with writing(database, lesson.id) as log:
-            describe(log, asked.number, "ann", said, definition.match, anyones=True)  # type: ignore[arg-type]
-    _, effect = learner.effect_of(lambda: None)
+        learner.describe(asked.number, "ann", said, anyones=True)
+    again, effect = learner.describe(asked.number, "ann", said, anyones=True, effect=True)
+    assert not again.new
+    assert effect is not None
     assert effect.flips == []
-    duties.turn()
+    jobs.turn()
     assert effect.learned == 60
     assert effect.right is not None
     assert effect.right >= 80
@@ -301,9 +309,7 @@ def test_a_demonstration_lifts_held_out_requests_from_chance_to_four_in_five(
 def test_held_out_requests_are_never_asked() -> None:
     definition = demonstration()
     assert isinstance(definition.world, Paraphrases)
-    from tellback.classroom.learning.demonstration import build_simulation
     from tellback.classroom.learning.exam import exam_of
-    from tellback.streams import Streams
 
     simulation = build_simulation(definition)
     assert simulation is not None
@@ -376,15 +382,19 @@ def test_a_database_that_does_not_answer_is_named_without_its_password() -> None
     assert "secret" not in str(refused.value)
 
 
-def failing(log: LessonLog, _: object) -> None:
+def failing(*_: object) -> None:
     raise RuntimeError("half-way")
 
 
-def test_a_transaction_that_fails_leaves_nothing_and_the_next_goes_on(database: Database) -> None:
+def test_a_transaction_that_fails_leaves_nothing_and_the_next_goes_on(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lesson = new_lesson(database)
     learner = Learner(database, lesson)
+    monkeypatch.setattr("tellback.classroom.learning.learner.add_answer", failing)
+    request = KeyedRequest("robot", "key", "digest")
     with pytest.raises(RuntimeError, match="half-way"):
-        learner.ask("go left", Listed(np.eye(3)), Content(), "robot", also=failing)
+        learner.ask("go left", Listed(np.eye(3)), Content(), "robot", request)
     with database.read() as connection:
         assert not list(read_events(connection, lesson.id))
     taught(database, learner, 1)
@@ -393,7 +403,7 @@ def test_a_transaction_that_fails_leaves_nothing_and_the_next_goes_on(database: 
     assert [(event.seq, event.round) for event in events] == [(1, 1), (2, 1)]
 
 
-def test_an_agent_that_was_let_go_is_folded_again(database_url: str) -> None:
+def test_an_agent_that_was_dropped_from_memory_is_rebuilt(database_url: str) -> None:
     room = Classroom(Settings(database_url, accounts=False))
     lesson = room.create("a lesson", SENTENCES)
     taught(room.database, room.learner(lesson.id), 3)

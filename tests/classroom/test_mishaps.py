@@ -12,7 +12,6 @@ from sqlalchemy import delete, insert, update
 
 from tellback.classroom.learning import background_jobs
 from tellback.classroom.learning.background_jobs import BackgroundJobs
-from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.lesson_agent import same_state
@@ -22,6 +21,7 @@ from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import answers, checkpoints
+from tellback.classroom.store.tasks import Content
 from tellback.classroom.web.classroom import Classroom
 from tellback.errors import UnknownNameError
 from tellback.matching import Same
@@ -94,7 +94,7 @@ def test_a_lesson_that_fails_keeps_no_other_waiting(
     assert kept == {good}
 
 
-def test_the_background_jobs_go_on_after_an_error_that_nobody_foresaw(
+def test_background_jobs_go_on_after_an_unexpected_error(
     room: Classroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_jobs, "LOOK_SECONDS", 0.01)
@@ -118,7 +118,7 @@ def test_names_of_lessons_that_do_not_exist_leave_nothing_behind(room: Classroom
 
 
 def test_answers_to_old_keys_are_forgotten(room: Classroom) -> None:
-    row = {"account": "a", "request": "r", "status": 200, "answer": "{}"}
+    row = {"account": "a", "request": "r", "answer": "{}"}
     with room.database.write() as connection:
         connection.execute(delete(answers))
         connection.execute(insert(answers), row | {"key": "old", "at": 0.0})

@@ -10,14 +10,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, select, update
 
-from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import LessonAgent, active_reader, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.store.active import read_active
 from tellback.classroom.store.checks import keep_check, round_to_check
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.database import Database, open_database
-from tellback.classroom.store.descriptions import ConflictError, close_round, describe, withdraw
+from tellback.classroom.store.descriptions import close_round, describe, withdraw
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.lessons import create_lesson
 from tellback.classroom.store.log import LessonLog, read_events, writing
 from tellback.classroom.store.projection import OPEN, ProjectedRound
@@ -25,6 +26,7 @@ from tellback.classroom.store.reports import agreement, checks, teacher_counts
 from tellback.classroom.store.rollback import redact, roll_back
 from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tables import rounds
+from tellback.classroom.store.tasks import Content
 from tellback.errors import TellbackError
 from tellback.matching import Same
 from tellback.responses import Listed
@@ -202,7 +204,7 @@ class Lesson:
         with self.database.read() as connection:
             assert self.table(connection) == self.oracle.after[-1]
             happened = list(read_events(connection, self.id))
-            taught = list(active_reader(connection, self.id)(0))
+            taught = list(read_active(connection, self.id))
         assert len(happened) == len(self.oracle.entries)
         assert [(one.round, one.description) for one in taught] == self.oracle.told
         assert active_after(happened) == {one.round: one.seq for one in taught}

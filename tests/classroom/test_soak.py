@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from sqlalchemy import select
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import LessonAgent, active_reader, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.store.active import read_active
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Event, Kind, read_events
@@ -265,7 +267,7 @@ def the_agent_is_what_the_log_teaches(seen: Seen, lesson: str) -> ModelAgent:
         )
         found = find_lesson(connection, lesson)
         folded = LessonAgent(DEFINITIONS[lesson])
-        folded.learn_new(active_reader(connection, lesson))
+        folded.learn_new(partial(read_active, connection, lesson))
     learner = Learner(seen.database, found)
     assert learner.agent.active == folded.active == seen.active(lesson)
     agent = by_hand(seen, lesson)

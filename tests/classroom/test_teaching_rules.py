@@ -23,19 +23,21 @@ from hypothesis.stateful import (
 from sqlalchemy import Connection, select
 
 from tellback.agents import LORIL
-from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.lesson_agent import same_state
+from tellback.classroom.store.active import active_descriptions
 from tellback.classroom.store.claims import claim_round, prolong_claim
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.descriptions import ConflictError, close_round, describe, withdraw
+from tellback.classroom.store.descriptions import close_round, describe, withdraw
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.lessons import create_lesson
 from tellback.classroom.store.log import latest_event, read_events, writing
 from tellback.classroom.store.projection import OPEN, ROLLED_BACK, ProjectedRound
 from tellback.classroom.store.rollback import redact, roll_back
-from tellback.classroom.store.rounds import RoundStatus, active_descriptions, find_round
+from tellback.classroom.store.rounds import RoundStatus, find_round
 from tellback.classroom.store.tables import rounds
+from tellback.classroom.store.tasks import Content
 from tellback.matching import Same
 from tellback.models import Ridge
 from tellback.responses import Listed

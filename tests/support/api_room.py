@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.lesson_agent import LessonAgent, active_reader, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, tokens
+from tellback.classroom.store.active import active_descriptions, read_active
 from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import read_events, writing
-from tellback.classroom.store.rounds import active_descriptions
+from tellback.classroom.store.tasks import Content
 from tellback.classroom.web.app import create_app
 from tellback.classroom.web.classroom import Classroom
 from tellback.errors import TellbackError
@@ -94,7 +94,7 @@ class Room(NamedTuple):
         with self.inside.database.read() as connection:
             found = find_lesson(connection, lesson)
             agent = LessonAgent(Definition.from_data(found.definition))
-            for taught in active_reader(connection, lesson)(0):
+            for taught in read_active(connection, lesson):
                 agent.add(taught)
         return agent
 

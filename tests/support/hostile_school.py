@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,7 @@ LARGEST = 12 * 2**20
 PASSWORD = "correct horse battery"
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)>\"'"
 TASK = {"instruction": "go left", "features": [[0.0, 1.0], [1.0, 0.0]]}
-PICTURE = png_of(np.zeros((200, 200, 3), dtype=np.uint8))
+PICTURE = base64.b64encode(png_of(np.zeros((200, 200, 3), dtype=np.uint8))).decode()
 
 
 class School:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import threading
@@ -55,7 +56,7 @@ ENDLESS = ["/api/v1/lessons/{lesson}/updates"]
 
 ROUNDS = 8
 TO_CHECK, CLAIMED = 7, 8
-PICTURE = png_of(np.zeros((200, 200, 3), dtype=np.uint8))
+PICTURE = base64.b64encode(png_of(np.zeros((200, 200, 3), dtype=np.uint8))).decode()
 LINE = '{"instruction": "a", "features": [[0, 1]], "response": 0}'
 PASSWORD = "a password of hers"
 HERS = {"name": "head", "password": PASSWORD, "current": PASSWORD, "new": PASSWORD}

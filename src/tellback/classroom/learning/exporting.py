@@ -6,19 +6,18 @@ lesson.
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, select
-
-from tellback.classroom.learning.content import Content, features_from
-from tellback.classroom.store.database import Database
+from tellback.classroom.learning.content import features_from
+from tellback.classroom.store.database import Connection, Database
 from tellback.classroom.store.lessons import LessonRow
-from tellback.classroom.store.log import Event, Kind, event_of
-from tellback.classroom.store.rounds import find_round, find_task
-from tellback.classroom.store.tables import events, rounds
+from tellback.classroom.store.log import Event, Kind, read_events
+from tellback.classroom.store.rounds import find_round, read_rounds
+from tellback.classroom.store.tasks import find_pictures, find_task
 from tellback.off_policy.log_file import header as log_header
 from tellback.specs import Data
 
@@ -29,18 +28,14 @@ AT_A_TIME = 100
 def export_lesson(
     database: Database, lesson: LessonRow, dim: int, images: bool = False
 ) -> Iterator[Data]:
-    """A lesson: what it is, then its events in order, with what was shown in each round."""
+    """A lesson: its definition, then its events in order, with the task of each round."""
     about = {"id": lesson.id, "name": lesson.name, "created": lesson.created}
     definition = {"definition": lesson.definition}
     yield FORMAT | {"lesson": about | definition, "events": lesson.events}
     for done in range(0, lesson.events, AT_A_TIME):
         upto = min(done + AT_A_TIME, lesson.events)
-        query = select(events).where(
-            events.c.lesson == lesson.id, events.c.seq > done, events.c.seq <= upto
-        )
         with database.read() as connection:
-            for row in connection.execute(query.order_by(events.c.seq)).all():
-                event = event_of(row)
+            for event in list(read_events(connection, lesson.id, after=done, upto=upto)):
                 line: Data = event._asdict() | {"kind": event.kind.value}
                 if event.kind is Kind.ASKED:
                     line["shown"] = _shown(connection, lesson.id, event, dim, images)
@@ -57,14 +52,17 @@ def _shown(
     connection: Connection, lesson: str, event: Event, dim: int, images: bool
 ) -> dict[str, Any]:
     assert event.round is not None
-    features, packed = find_task(connection, lesson, event.round)
-    content = Content.unpacked(packed)
+    task = find_task(connection, lesson, event.round)
     shown: dict[str, Any] = {
-        "context": content.context,
-        "features": features_from(features, dim).tolist(),
-        "texts": content.texts,
+        "context": task.context,
+        "features": features_from(task.features, dim).tolist(),
+        "texts": task.texts,
     }
-    return shown | {"images": content.images} if images else shown
+    if images:
+        pictures = find_pictures(connection, lesson, event.round)
+        encoded = [base64.b64encode(png).decode() for png in pictures]
+        shown["images"] = None if task.images is None else encoded
+    return shown
 
 
 def export_rounds(
@@ -77,30 +75,17 @@ def export_rounds(
     Parameters
     ----------
     database, lesson, dim
-        What, and how many features its responses have.
+        The lesson, and the number of features of its responses.
     propensities : str
         How the agent's propensities are known: ``agent.propensities``.
     """
     yield log_header(propensities)
-    asked = events.alias("asked")
-    query = (
-        select(rounds.c.number, asked.c.data, events.c.data)
-        .join(asked, (asked.c.lesson == rounds.c.lesson) & (asked.c.seq == rounds.c.asked))
-        .outerjoin(
-            events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described)
-        )
-        .where(rounds.c.lesson == lesson.id)
-        .order_by(rounds.c.number)
-    )
     for done in range(0, lesson.rounds, AT_A_TIME):
-        some = query.where(rounds.c.number > done, rounds.c.number <= done + AT_A_TIME)
         with database.read() as connection:
-            for number, asked_data, described_data in connection.execute(some).all():
-                features, packed = find_task(connection, lesson.id, number)
-                yield {"features": features_from(features, dim).tolist()}
-                told = json.loads(described_data) if described_data else None
-                context = Content.unpacked(packed).context
-                yield _log_line(number, context, json.loads(asked_data), told)
+            for number, asked, told in read_rounds(connection, lesson.id, done, done + AT_A_TIME):
+                task = find_task(connection, lesson.id, number)
+                yield {"features": features_from(task.features, dim).tolist()}
+                yield _log_line(number, task.context, asked, told)
 
 
 def _log_line(number: int, context: str | None, asked: Data, told: Data | None) -> Data:
@@ -117,14 +102,14 @@ def _log_line(number: int, context: str | None, asked: Data, told: Data | None) 
 
 
 def write_table(lines: Iterator[Data], path: Path, scratch: Path) -> None:
-    """Write all of a lesson as a Parquet table, an event a row, without holding it in memory.
+    """Write a lesson as a Parquet table, an event a row, without holding it in memory.
 
     Parameters
     ----------
     lines : iterator
         The lines of ``export_lesson``.
     path, scratch : Path
-        Where to write, and a place for the lines on the way there.
+        Where to write, and a temporary file for the lines.
     """
     import polars as pl
 

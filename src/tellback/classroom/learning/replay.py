@@ -1,22 +1,21 @@
-"""Another agent, taught what the agent of a lesson was taught."""
+"""Replay: another agent is taught the descriptions of a lesson."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, func, select
 
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.lesson_agent import LessonAgent, Taught, active_reader
-from tellback.classroom.store.rounds import ACTIVE, find_task
-from tellback.classroom.store.tables import rounds
+from tellback.classroom.learning.lesson_agent import LessonAgent
+from tellback.classroom.store.active import ActiveDescription, count_active, read_active
+from tellback.classroom.store.database import Connection
+from tellback.classroom.store.tasks import find_task
 from tellback.errors import FieldError, TellbackError
 from tellback.off_policy import AgentPolicy, Estimate, Log, doubly_robust, self_normalised
 from tellback.off_policy.kinds import EXACTLY
@@ -26,17 +25,17 @@ from tellback.theory.shares import Share, share_of
 
 MOST_DESCRIPTIONS = 20_000
 MOST_JUDGED = 2_000
-"""Of the rounds that an agent is judged by, the latest so many."""
+"""An agent is judged by at most so many rounds, the latest."""
 
 MOST_SECONDS = 60.0
 DRAWS = 100
 """How often an agent is asked in each round, if it states no exact propensities."""
 
-OFFLINE = "take the lesson out (GET .../export) and replay it where there is time"
+OFFLINE = "export the lesson (GET .../export) and replay it where there is time"
 
 
 class Judged(NamedTuple):
-    """What the log says an agent would have been worth, or why it does not say."""
+    """Off-policy estimates of an agent's match rate, or the reason why there are none."""
 
     estimate: Estimate | None
     doubly_robust: Estimate | None
@@ -44,7 +43,7 @@ class Judged(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """What another agent makes of a lesson."""
+    """The result of a replay."""
 
     agent: ModelAgent
     descriptions: int
@@ -70,17 +69,17 @@ def replay(
 
     Notes
     -----
-    An agent must not be judged by rounds that it learned from. The one that the estimates are of
-    was taught the first half of the descriptions, and is judged by the second.
+    An agent must not be judged by rounds that it learned from. The estimates are of an agent that
+    was taught the first half of the descriptions, and is judged by the second half.
     """
-    count = _count_active(connection, lesson)
+    count = count_active(connection, lesson)
     if count > MOST_DESCRIPTIONS:
         raise FieldError(
             "lesson", f"A replay is of at most {MOST_DESCRIPTIONS:,} descriptions: {OFFLINE}."
         )
     in_time = _deadline()
     agent = LessonAgent(definition)
-    descriptions = iter(active_reader(connection, lesson)(0))
+    descriptions = read_active(connection, lesson)
     _teach(agent, islice(descriptions, count // 2), in_time)
     log = _log(connection, lesson, definition, agent.latest, count - count // 2, propensities)
     judged = _judged(log, agent.model_agent)
@@ -99,15 +98,11 @@ def _deadline() -> Callable[[], None]:
     return in_time
 
 
-def _count_active(connection: Connection, lesson: str) -> int:
-    query = select(func.count()).where(rounds.c.lesson == lesson, rounds.c.described.is_not(None))
-    found: int = connection.execute(query).scalar_one()
-    return found
-
-
-def _teach(agent: LessonAgent, descriptions: Iterable[Taught], in_time: Callable[[], None]) -> None:
-    for taught in descriptions:
-        agent.add(taught)
+def _teach(
+    agent: LessonAgent, descriptions: Iterable[ActiveDescription], in_time: Callable[[], None]
+) -> None:
+    for one in descriptions:
+        agent.add(one)
         in_time()
 
 
@@ -121,25 +116,19 @@ def _log(
 ) -> Log:
     """The latest rounds among those described after an event."""
     skipped = max(0, count - MOST_JUDGED)
-    which = {"lesson": lesson, "after": after}
-    rows = list(connection.execute(ACTIVE.offset(skipped), which))
-    tasks, responses, propensities, told = [], [], [], []
-    for row in rows:
-        asked, described = json.loads(row.asked_data), json.loads(row.described_data)
-        features, _ = find_task(connection, lesson, row.number)
+    tasks, told = [], list(islice(read_active(connection, lesson, after), skipped, None))
+    for one in told:
+        features = find_task(connection, lesson, one.round).features
         listed = Listed(features_from(features, definition.facts.dim))
-        stated = asked["propensity"]
-        tasks.append(Task(None, asked["instruction"], listed))
-        responses.append(asked["response"])
-        propensities.append(np.nan if stated is None else stated)
-        told.append(described)
+        tasks.append(Task(None, one.instruction, listed))
+    propensities = [one.choice.propensity for one in told]
     return Log(
         tuple(tasks),
-        np.array(responses, dtype=np.int64),
-        np.array(propensities, dtype=np.float64),
-        tuple(one["description"] for one in told),
-        np.array([float(one["matched"]) for one in told]),
-        np.array([one["saw_request"] for one in told], dtype=np.bool_),
+        np.array([one.choice.response for one in told], dtype=np.int64),
+        np.array([np.nan if p is None else p for p in propensities], dtype=np.float64),
+        tuple(one.description for one in told),
+        np.array([float(one.matched) for one in told]),
+        np.array([one.saw_request for one in told], dtype=np.bool_),
         known,
     )
 
@@ -159,7 +148,7 @@ def _judged(log: Log, agent: ModelAgent) -> Judged:
 
 
 def _same_choice(log: Log, agent: ModelAgent) -> Share | None:
-    """In how many rounds it thinks best, among others perhaps, what was done."""
+    """In how many rounds its best response is the one that was chosen."""
     if not len(log):
         return None
     same = []

@@ -6,10 +6,11 @@ import json
 
 from sqlalchemy import Connection, func, or_, select
 
-from tellback.classroom.store.descriptions import ConflictError
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
-from tellback.classroom.store.rounds import find_asked, find_round, find_task
+from tellback.classroom.store.rounds import find_asked, find_round
 from tellback.classroom.store.tables import events, rounds
+from tellback.classroom.store.tasks import find_task
 from tellback.errors import FieldError
 from tellback.roles import Instruction
 
@@ -47,7 +48,7 @@ def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[
         raise ConflictError("own", f"Round {number} was described by you: somebody else checks it.")
     choice = find_asked(log.connection, log.lesson, round).choice
     response = choice.response
-    features, _ = find_task(log.connection, log.lesson, number)
+    features = find_task(log.connection, log.lesson, number).features
     last = len(features) // choice.features.nbytes - 1
     if picked > last:
         raise FieldError("response", f"response must be from 0 to {last}, not {picked}.")

@@ -10,11 +10,16 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DisconnectionError, OperationalError
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DisconnectionError, OperationalError, SQLAlchemyError
 
 from tellback.errors import SettingError, TellbackError
 from tellback.extras import from_extra
+
+__all__ = ["Connection", "Database", "DatabaseFailure", "open_database"]
+
+DatabaseFailure = OperationalError
+"""Raised when the database does not answer. Other rooms know it, but not SQLAlchemy."""
 
 BUSY_SECONDS = 30
 """How long a write waits for the writes of other processes."""
@@ -65,6 +70,15 @@ class Database:
             connection = plain.execution_options(**{WRITES: True})
             with connection.begin():
                 yield connection
+
+    def answers(self) -> bool:
+        """Whether the database answers."""
+        try:
+            with self.read() as connection:
+                connection.execute(text("SELECT 1"))
+        except SQLAlchemyError:
+            return False
+        return True
 
     def scrub(self) -> bool:
         """Have nothing left in SQLite's files of what was deleted; False if readers are in the way.

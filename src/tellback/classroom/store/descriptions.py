@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
 
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import (
     RoundRow,
@@ -19,7 +20,6 @@ from tellback.classroom.store.rounds import (
     lock_round,
 )
 from tellback.classroom.store.tables import events
-from tellback.errors import TellbackError
 from tellback.roles import Instruction
 from tellback.specs import Data
 
@@ -49,14 +49,6 @@ _DESCRIBED = (
 _SECOND = select(events.c.kind, events.c.account, events.c.data).where(
     events.c.lesson == bindparam("lesson"), events.c.seq == bindparam("seq")
 )
-
-
-class ConflictError(TellbackError):
-    """A change that conflicts with the state of a round or lesson; ``code`` says why in a word."""
-
-    def __init__(self, code: str, says: str) -> None:
-        super().__init__(says)
-        self.code = code
 
 
 class DescriptionResult(NamedTuple):

@@ -8,7 +8,9 @@ import time
 from typing import NamedTuple
 
 from sqlalchemy import Connection, insert, select
+from sqlalchemy.exc import IntegrityError
 
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.tables import lessons
 from tellback.errors import UnknownNameError
 from tellback.specs import Data
@@ -31,7 +33,10 @@ def create_lesson(
     """Create a lesson."""
     lesson = LessonRow(id or secrets.token_hex(8), name, definition, time.time(), 0, 0)
     values = lesson._asdict() | {"definition": json.dumps(definition, allow_nan=False)}
-    connection.execute(insert(lessons), values)
+    try:
+        connection.execute(insert(lessons), values)
+    except IntegrityError as error:
+        raise ConflictError("exists", f"There is a lesson {lesson.id!r} already.") from error
     return lesson
 
 
@@ -50,3 +55,9 @@ def all_lessons(connection: Connection) -> list[LessonRow]:
         LessonRow(**(dict(row._mapping) | {"definition": json.loads(row.definition)}))
         for row in rows
     ]
+
+
+def latest_events(connection: Connection) -> dict[str, int]:
+    """The number of the latest event of each lesson."""
+    rows = connection.execute(select(lessons.c.id, lessons.c.events))
+    return {row.id: row.events for row in rows}

@@ -167,6 +167,13 @@ def latest_event(connection: Connection, lesson: str) -> int:
     return latest
 
 
+def latest_round(connection: Connection, lesson: str) -> int:
+    """The number of the latest round."""
+    query = select(lessons.c.rounds).where(lessons.c.id == lesson)
+    latest: int = connection.execute(query).scalar_one()
+    return latest
+
+
 def changes_between(
     connection: Connection, lesson: str, after: int, upto: int
 ) -> list[tuple[Kind, int | None]]:

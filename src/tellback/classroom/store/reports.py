@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from tellback.arrays import Array
 from tellback.classroom.store.log import Kind, find_active_spans, in_spans
-from tellback.classroom.store.tables import accounts, events, progress, rounds
+from tellback.classroom.store.tables import accounts, events, rounds
 
 
 class TeacherCount(NamedTuple):
@@ -23,14 +23,6 @@ class TeacherCount(NamedTuple):
     counted: int
     second: int
     agreed: int
-
-
-class CurvePoint(NamedTuple):
-    """How many held-out requests were answered rightly after so many descriptions."""
-
-    described: int
-    right: int
-    requests: int
 
 
 class Columns(NamedTuple):
@@ -55,16 +47,6 @@ def round_columns(connection: Connection, lesson: str) -> Columns:
     rows = [tuple(row) for row in connection.execute(query)]
     table = np.array(rows, dtype=np.float64).reshape(-1, len(names))
     return Columns(*table.T)
-
-
-def curve(connection: Connection, lesson: str) -> list[CurvePoint]:
-    """The success curve on held-out requests, as far as it was worked out."""
-    query = (
-        select(progress.c.described, progress.c.right, progress.c.requests)
-        .where(progress.c.lesson == lesson)
-        .order_by(progress.c.seq)
-    )
-    return [CurvePoint(*row) for row in connection.execute(query)]
 
 
 def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:

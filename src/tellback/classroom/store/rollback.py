@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import delete, update
 
 from tellback.classroom.store.log import TOMBSTONE, Kind, LessonLog
 from tellback.classroom.store.projection import rebuild_projection
-from tellback.classroom.store.tables import answers, checkpoints, events, progress, rounds
+from tellback.classroom.store.tables import checkpoints, events, progress, rounds
 from tellback.errors import FieldError
 
 NOT_THEIRS = (Kind.ASKED, Kind.ROLLED_BACK, Kind.REDACTED)
@@ -54,8 +54,3 @@ def redact(log: LessonLog, teacher: str, account: str) -> int:
         log.connection.execute(delete(progress).where(progress.c.lesson == log.lesson))
         rebuild_projection(log)
     return count
-
-
-def delete_answers_to(connection: Connection, account: str) -> None:
-    """Delete the stored answers to somebody's requests."""
-    connection.execute(delete(answers).where(answers.c.account == account))

@@ -12,19 +12,10 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import (
-    Connection,
-    Select,
-    bindparam,
-    func,
-    literal_column,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Connection, bindparam, func, select, update
 
 from tellback.classroom.store.log import LessonLog
-from tellback.classroom.store.tables import events, rounds, tasks
+from tellback.classroom.store.tables import events, rounds
 from tellback.errors import UnknownNameError
 from tellback.roles import Choice, Instruction
 from tellback.specs import Data
@@ -122,84 +113,10 @@ def event_data(connection: Connection, lesson: str, seq: int) -> Data:
     return data
 
 
-def find_task(connection: Connection, lesson: str, number: int) -> tuple[bytes, bytes]:
-    """The features and the content of a round's task."""
-    row = connection.execute(
-        select(tasks.c.features, tasks.c.content).where(
-            tasks.c.lesson == lesson, tasks.c.round == number
-        )
-    ).one_or_none()
-    if row is None:
-        raise UnknownNameError(f"There is no round {number} in this lesson.")
-    return bytes(row.features), bytes(row.content)
-
-
 def change_round(log: LessonLog, number: int, **values: Any) -> None:
     """Change the row of a round, after its event was added to the log."""
     which = {"this_lesson": log.lesson, "this_number": number}
     log.connection.execute(_CHANGE, which | values)
-
-
-def _active() -> Select[Any]:
-    asked = events.alias("asked")
-    return (
-        select(
-            rounds.c.number,
-            rounds.c.described,
-            events.c.data.label("described_data"),
-            asked.c.data.label("asked_data"),
-        )
-        .join(
-            events,
-            (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described),
-        )
-        .join(asked, (asked.c.lesson == rounds.c.lesson) & (asked.c.seq == rounds.c.asked))
-        .where(rounds.c.lesson == bindparam("lesson"), rounds.c.described > bindparam("after"))
-        .order_by(rounds.c.described)
-    )
-
-
-ACTIVE = _active()
-"""The active descriptions of a ``lesson`` after an event, in order, with their requests."""
-
-PAGE = 500
-ACTIVE_PAGE = ACTIVE.limit(literal_column(str(PAGE)))
-"""The first of them. Without a limit, PostgreSQL would plan to read all of them."""
-
-
-def active_descriptions(connection: Connection, lesson: str) -> dict[int, int]:
-    """The event of each round's active description, in the order of these events."""
-    query = (
-        select(rounds.c.number, rounds.c.described)
-        .where(rounds.c.lesson == lesson, rounds.c.described.is_not(None))
-        .order_by(rounds.c.described)
-    )
-    return {row.number: row.described for row in connection.execute(query)}
-
-
-def latest_described(connection: Connection, lesson: str, count: int) -> list[int]:
-    """The rounds that were described last, the latest first.
-
-    Without rounds that wait for a second description: its teacher must not learn the request.
-    """
-    query = (
-        select(rounds.c.number)
-        .where(
-            rounds.c.lesson == lesson,
-            rounds.c.described.is_not(None),
-            or_(rounds.c.wants_second.is_(False), rounds.c.second.is_not(None)),
-        )
-        .order_by(rounds.c.described.desc())
-        .limit(count)
-    )
-    return list(connection.execute(query).scalars())
-
-
-def find_request(connection: Connection, lesson: str, number: int) -> tuple[Instruction, bytes]:
-    """The request of a round, and the features of its responses."""
-    asked = find_asked(connection, lesson, find_round(connection, lesson, number))
-    features, _ = find_task(connection, lesson, number)
-    return asked.instruction, features
 
 
 def counts_by_status(connection: Connection, lesson: str) -> dict[str, int]:
@@ -210,3 +127,23 @@ def counts_by_status(connection: Connection, lesson: str) -> dict[str, int]:
         .group_by(rounds.c.status)
     )
     return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def read_rounds(
+    connection: Connection, lesson: str, after: int, upto: int
+) -> list[tuple[int, Data, Data | None]]:
+    """Rounds numbered in (after, upto]: number, data of the request, data of the description."""
+    asked = events.alias("asked")
+    query = (
+        select(rounds.c.number, asked.c.data, events.c.data)
+        .join(asked, (asked.c.lesson == rounds.c.lesson) & (asked.c.seq == rounds.c.asked))
+        .outerjoin(
+            events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described)
+        )
+        .where(rounds.c.lesson == lesson, rounds.c.number > after, rounds.c.number <= upto)
+        .order_by(rounds.c.number)
+    )
+    return [
+        (number, json.loads(asked_data), json.loads(described_data) if described_data else None)
+        for number, asked_data, described_data in connection.execute(query)
+    ]

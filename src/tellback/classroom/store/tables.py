@@ -64,7 +64,16 @@ tasks = Table(
     Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
     Column("round", BigInteger, primary_key=True, autoincrement=False),
     Column("features", LargeBinary, nullable=False),  # g(y, s), a row a response, float64
-    Column("content", LargeBinary, nullable=False),  # JSON: the context, and what is shown
+    Column("content", Text, nullable=False),  # JSON: context, texts, number of pictures
+)
+
+pictures = Table(
+    "pictures",
+    metadata,
+    Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
+    Column("round", BigInteger, primary_key=True, autoincrement=False),
+    Column("place", Integer, primary_key=True, autoincrement=False),
+    Column("png", LargeBinary, nullable=False),
 )
 
 rounds = Table(
@@ -160,7 +169,6 @@ answers = Table(  # of requests with an idempotency key
     Column("account", ID, primary_key=True),
     Column("key", String(200), primary_key=True),
     Column("request", String(64), nullable=False),  # digest of the request
-    Column("status", Integer, nullable=False),
     Column("answer", Text, nullable=False),
     Column("at", Float, nullable=False),
     Index(None, "at"),

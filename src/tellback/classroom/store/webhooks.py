@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from tellback.classroom.store.descriptions import ConflictError
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Event, LessonLog, event_of
 from tellback.classroom.store.secrets import new_id, new_secret
 from tellback.classroom.store.tables import deliveries, events, webhooks
@@ -156,13 +156,6 @@ def _delete_old(connection: Connection, delivery: Delivery) -> None:
             deliveries.c.seq < delivery.event.seq - KEPT_DELIVERIES,
         )
     )
-
-
-def delivery_backlog(connection: Connection) -> int:
-    """Number of waiting deliveries, of all lessons."""
-    query = select(func.count()).where(deliveries.c.due.is_not(None))
-    found: int = connection.execute(query).scalar_one()
-    return found
 
 
 def delivery_body(delivery: Delivery) -> bytes:

@@ -6,17 +6,17 @@ import threading
 import time
 from collections import OrderedDict
 
-from sqlalchemy.exc import IntegrityError
-
 from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import ID, NAME, demonstration
-from tellback.classroom.learning.learner import Claim, Learner
+from tellback.classroom.learning.learner import Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, open_database
+from tellback.classroom.store.errors import ConflictError
+from tellback.classroom.store.idempotency import delete_old_answers
 from tellback.classroom.store.lessons import LessonRow, create_lesson, find_lesson
-from tellback.classroom.web.event_poller import EventPoller, Reached
-from tellback.classroom.web.idempotency import forget_answers
+from tellback.classroom.store.progress import Reached
+from tellback.classroom.web.event_poller import EventPoller
 from tellback.classroom.web.schemas.progress import ProgressAnswer
 from tellback.classroom.web.webhooks.outbox import Outbox
 from tellback.errors import UnknownNameError
@@ -72,7 +72,7 @@ class Classroom:
             pass
         try:
             return self.create(NAME, demonstration(), ID).id
-        except IntegrityError:  # another process was quicker
+        except ConflictError:  # another process was quicker
             return ID
 
     def learner_at_hand(self, lesson: str) -> Learner | None:
@@ -89,7 +89,7 @@ class Classroom:
             return at_hand
         with self._lock:
             opening = self._opening.setdefault(lesson, threading.Lock())
-        with opening:  # folding a long log takes a while: other lessons need not wait
+        with opening:  # a long log takes a while: other lessons need not wait
             try:
                 if at_hand := self.learner_at_hand(lesson):
                     return at_hand
@@ -109,17 +109,17 @@ class Classroom:
         """Now and then, delete what nobody will ask for again."""
         if time.monotonic() - self._tidied >= TIDY_SECONDS:
             with self.database.write() as connection:
-                forget_answers(connection)
+                delete_old_answers(connection)
             self._tidied = time.monotonic()
 
     def forget(self, lesson: str) -> None:
-        """Let go of an agent: the next who asks gets one that was folded anew."""
+        """Drop the agent of a lesson from memory. The next use rebuilds it from the log."""
         with self._lock:
             self._learners.pop(lesson, None)
 
-    def claim_for(self, account: str) -> Claim:
-        """A lease from now on."""
-        return account, time.time() + self.settings.lease_seconds
+    def lease_end(self) -> float:
+        """When a claim of now ends."""
+        return time.time() + self.settings.lease_seconds
 
     def close(self) -> None:
         """Let go of everything."""

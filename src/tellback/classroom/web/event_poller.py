@@ -5,23 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 
-from sqlalchemy import bindparam, func, select
 from starlette.concurrency import run_in_threadpool
 
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.tables import lessons, progress
+from tellback.classroom.store.progress import Reached, find_reached
 
 FRESH_SECONDS = 0.4
-
-_PROGRESS = (
-    select(func.coalesce(func.max(progress.c.seq), 0))
-    .where(progress.c.lesson == bindparam("lesson"))
-    .scalar_subquery()
-)
-_LATEST = select(lessons.c.events, _PROGRESS).where(lessons.c.id == bindparam("lesson"))
-
-Reached = tuple[int, int]
-"""The latest event of a lesson, and the latest for which progress was computed."""
 
 
 class EventPoller:
@@ -53,8 +42,7 @@ class EventPoller:
     def now(self, lesson: str) -> Reached:
         """The same, looked up now."""
         with self._database.read() as connection:
-            latest, noted = connection.execute(_LATEST, {"lesson": lesson}).one()
-            return latest, noted
+            return find_reached(connection, lesson)
 
     def _forget_old(self) -> None:
         now = time.monotonic()

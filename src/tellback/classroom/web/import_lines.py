@@ -8,7 +8,6 @@ from typing import Any, BinaryIO
 from pydantic import TypeAdapter, ValidationError
 
 from tellback.classroom.learning.content import (
-    Content,
     listed_from,
     picture_from,
     png_of,
@@ -17,6 +16,7 @@ from tellback.classroom.learning.content import (
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.importing import Importer, Stated, UnfitLineError
 from tellback.classroom.store.log import Kind
+from tellback.classroom.store.tasks import Content
 from tellback.classroom.web.problems import Problem, invalid
 from tellback.classroom.web.schemas.log_lines import (
     AskedLine,
@@ -134,7 +134,9 @@ def _import_asked(event: AskedLine, importer: Importer, definition: Definition, 
         if others is not None and len(others) != len(shown.features):
             raise FieldError(f"shown.{name}", f"{name} must have an entry for each response.")
     responses = listed_from(shown.features, definition.facts.dim)
-    images = shown.images and [png_of(picture_from(image)) for image in shown.images]
+    images = None
+    if shown.images is not None:
+        images = [png_of(picture_from(image)) for image in shown.images]
     content = Content(shown.context, shown.texts, images)
     data = event.data
     number = importer.ask(

@@ -8,18 +8,17 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
-from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 from starlette.types import Send
 
-from tellback.classroom.store.descriptions import ConflictError
+from tellback.classroom.store.database import DatabaseFailure
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.passwords import BusyError
 from tellback.classroom.web.problems import (
     MEDIA_TYPE,
     Problem,
     busy,
-    conflict,
     database_unavailable,
     invalid,
 )
@@ -83,7 +82,7 @@ class DescribedApp(FastAPI):
 def handle_problems(app: FastAPI) -> None:
     """Have an app answer every error with a problem document."""
     app.add_exception_handler(TellbackError, _tellback)
-    app.add_exception_handler(OperationalError, _no_database)
+    app.add_exception_handler(DatabaseFailure, _no_database)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
 
@@ -110,7 +109,7 @@ def _problem_of(error: Exception) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, ConflictError):
-        return conflict(error.code, detail)
+        return Problem(409, error.code, detail, error.field)
     if isinstance(error, BusyError):
         return busy(detail, 2)
     if isinstance(error, UnknownNameError):
@@ -119,7 +118,7 @@ def _problem_of(error: Exception) -> Problem:
 
 
 async def _no_database(_: Request, error: Exception) -> Response:
-    assert isinstance(error, OperationalError)
+    assert isinstance(error, DatabaseFailure)
     LOGGER.error("the database failed: %s", error.orig)
     return _response(database_unavailable())
 

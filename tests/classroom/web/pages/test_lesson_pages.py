@@ -15,7 +15,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response, expect
 
-from tellback.classroom.learning.content import Content, responses_from
+from tellback.classroom.learning.content import responses_from
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, sessions
@@ -23,6 +23,7 @@ from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import RoundStatus, change_round, find_asked, find_round
 from tellback.classroom.store.tables import events as table
+from tellback.classroom.store.tasks import Content
 from tellback.classroom.web.pages import assets
 from tellback.matching import MatchSpec
 from tests.support.classroom_server import Running, running_classroom

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fastapi import Response
 
-from tellback.classroom.learning.content import Content
 from tellback.classroom.store.checks import keep_check, round_to_check
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rounds import find_task
+from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.checks import CheckAnswer, Checked, Pick
@@ -29,12 +28,10 @@ def next_check(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CheckA
         if found is None:
             return Response(status_code=204)
         number, description = found
-        features, packed = find_task(connection, learner.lesson, number)
-    content = Content.unpacked(packed)
+        task = find_task(connection, learner.lesson, number)
     return CheckAnswer(
         description=description,
-        candidates=len(features) // (8 * learner.definition.facts.dim),
-        **content_fields(learner.lesson, number, content),
+        **content_fields(learner.lesson, learner.definition.facts.dim, task),
     )
 
 

@@ -8,15 +8,20 @@ from collections.abc import AsyncIterator
 from typing import Annotated, BinaryIO, NamedTuple, cast
 
 from fastapi import Depends, Request
-from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.learning.importing import Importer
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.store.database import Connection
+from tellback.classroom.store.idempotency import (
+    AnsweredError,
+    KeyedRequest,
+    add_answer,
+    find_answer,
+)
 from tellback.classroom.store.log import writing
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
-from tellback.classroom.web.idempotency import Key, answered, keep_answer
+from tellback.classroom.web.idempotency import Key
 from tellback.classroom.web.import_lines import import_lines
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import ImportedAnswer
@@ -68,11 +73,15 @@ def import_log(
     A line has an instruction, features or texts or images, a response, and if known a context, a
     propensity, a description and saw_request. An export is imported event by event.
     """
+    request = None
+    if key is not None:
+        digest = hashlib.sha256(f"import {learner.lesson} {upload.digest}".encode()).hexdigest()
+        request = KeyedRequest(caller.account, key, digest)
     try:
-        answer = _imported(room, learner, caller.account, upload, key)
-    except IntegrityError:  # another request with the same key, to another lesson, was faster
+        answer = _imported(room, learner, caller.account, upload, request)
+    except AnsweredError:  # another request with the same key, to another lesson, was faster
         with room.database.read() as connection:
-            found = _answered(connection, learner, caller.account, upload, key)
+            found = _answered(connection, request)
         if found is None:
             raise
         return found
@@ -81,10 +90,10 @@ def import_log(
 
 
 def _imported(
-    room: Classroom, learner: Learner, account: str, upload: Upload, key: str | None
+    room: Classroom, learner: Learner, account: str, upload: Upload, request: KeyedRequest | None
 ) -> ImportedAnswer:
     with writing(room.database, learner.lesson) as log:
-        before = _answered(log.connection, learner, account, upload, key)
+        before = _answered(log.connection, request)
         if before is not None:
             return before
         importer = Importer(log, learner.definition, account)
@@ -96,18 +105,11 @@ def _imported(
             first_round=importer.first_round,
             events=log.latest,
         )
-        if key is not None:
-            keep_answer(log.connection, account, key, _digest(learner, upload), answer)
+        if request is not None:
+            add_answer(log.connection, request, answer.model_dump_json())
     return answer
 
 
-def _answered(
-    connection: Connection, learner: Learner, account: str, upload: Upload, key: str | None
-) -> ImportedAnswer | None:
-    if key is None:
-        return None
-    return answered(connection, account, key, _digest(learner, upload), ImportedAnswer)
-
-
-def _digest(learner: Learner, upload: Upload) -> str:
-    return hashlib.sha256(f"import {learner.lesson} {upload.digest}".encode()).hexdigest()
+def _answered(connection: Connection, request: KeyedRequest | None) -> ImportedAnswer | None:
+    answer = None if request is None else find_answer(connection, request)
+    return None if answer is None else ImportedAnswer.model_validate_json(answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tellback.classroom.learning.content import features_from, responses_from
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.sureness import verdict
-from tellback.classroom.store.rounds import find_task
+from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.problems import invalid
@@ -53,5 +53,5 @@ def _responses(room: Classroom, learner: Learner, body: NewPreview) -> Listed:
     if body.features or body.texts or body.images:
         raise invalid("round", "Give either a round or candidates, not both.")
     with room.database.read() as connection:
-        features, _ = find_task(connection, learner.lesson, body.round)
+        features = find_task(connection, learner.lesson, body.round).features
     return Listed(features_from(features, learner.definition.facts.dim))

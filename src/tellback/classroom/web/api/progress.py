@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select
-
 from tellback.certificate import Calibration
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.progress import certificate, match_rate, running
+from tellback.classroom.store.lessons import find_lesson
+from tellback.classroom.store.progress import curve
 from tellback.classroom.store.reports import (
     agreement,
     checks,
-    curve,
     round_columns,
     teacher_counts,
 )
 from tellback.classroom.store.rounds import counts_by_status
-from tellback.classroom.store.tables import lessons
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
@@ -48,9 +46,7 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
 
 def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
     with room.database.read() as connection:
-        row = connection.execute(
-            select(lessons.c.events, lessons.c.rounds).where(lessons.c.id == learner.lesson)
-        ).one()
+        row = find_lesson(connection, learner.lesson)
         statuses = counts_by_status(connection, learner.lesson)
         points = curve(connection, learner.lesson)
         columns = round_columns(connection, learner.lesson)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from tellback.classroom.store.idempotency import delete_answers_to
 from tellback.classroom.store.lessons import all_lessons
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rollback import delete_answers_to, redact
+from tellback.classroom.store.rollback import redact
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsAdmin
 from tellback.classroom.web.routing import api_router

@@ -54,8 +54,8 @@ def _answer(learner: Learner, definition: Definition, replayed: Replayed) -> Rep
     if learner.exam.judged:
         right = learner.exam.right(learner.exam.answers(replayed.agent)) or []
         own = SuccessAnswer(right=sum(right), requests=len(right))
-        _, _, right_now, requests = learner.examined()
-        now = SuccessAnswer(right=right_now, requests=requests)
+        _, point = learner.examined()
+        now = SuccessAnswer(right=point.right, requests=point.requests)
     return ReplayAnswer(
         agent=definition.agent.to_data(),
         descriptions=replayed.descriptions,

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-
 from fastapi import Query, Response
 
-from tellback.classroom.learning.content import Content, features_from
-from tellback.classroom.learning.learner import Effect, Learner
-from tellback.classroom.store.claims import claim_round, prolong_claim
-from tellback.classroom.store.descriptions import DescriptionResult, close_round, describe, withdraw
+from tellback.classroom.learning.content import features_from
+from tellback.classroom.learning.learner import Effect
+from tellback.classroom.store.claims import prolong_claim
+from tellback.classroom.store.descriptions import close_round, withdraw
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rounds import RoundRow, RoundStatus, find_asked, find_round, find_task
-from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.store.rounds import RoundStatus, find_round
+from tellback.classroom.store.tasks import find_picture, find_task
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.problems import not_found
 from tellback.classroom.web.routing import api_router
@@ -46,16 +44,15 @@ MOST_ROWS, MOST_NUMBERS = 200, 8
 )
 def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer | Response:
     """A response to describe: nobody else gets it while the lease lasts."""
-    account, until = room.claim_for(caller.account)
-    with room.database.write() as connection:
-        claimed = claim_round(connection, learner.lesson, account, until)
-    if claimed is None and learner.has_world:
-        opened = learner.ask_from_world(account, (account, until))
-        with room.database.read() as connection:
-            claimed = find_round(connection, learner.lesson, opened.number)
+    until = room.lease_end()
+    claimed = learner.claim(caller.account, until)
     if claimed is None:
         return Response(status_code=204)
-    return _shown(room, learner, claimed, until)
+    return ClaimAnswer(
+        response=claimed.response,
+        until=until,
+        **content_fields(learner.lesson, learner.definition.facts.dim, claimed.task),
+    )
 
 
 @router.put("/lessons/{lesson}/rounds/{round}/claim", status_code=204, response_class=Response)
@@ -63,26 +60,11 @@ def keep_claim(
     lesson: LessonId, round: RoundNumber, room: AClassroom, caller: AsTeacher
 ) -> Response:
     """Keep a response for longer; refused if somebody else has it now."""
-    account, until = room.claim_for(caller.account)
     with room.database.write() as connection:
         found = find_round(connection, lesson, round)
-        if not prolong_claim(connection, lesson, found.number, account, until):
+        if not prolong_claim(connection, lesson, found.number, caller.account, room.lease_end()):
             raise not_found(f"lease of yours on round {round}")
     return Response(status_code=204)
-
-
-def _shown(room: Classroom, learner: Learner, claimed: RoundRow, until: float) -> ClaimAnswer:
-    """What a teacher is shown: never what was asked for."""
-    with room.database.read() as connection:
-        features, packed = find_task(connection, learner.lesson, claimed.number)
-        response = find_asked(connection, learner.lesson, claimed).choice.response
-    content = Content.unpacked(packed)
-    return ClaimAnswer(
-        response=response,
-        candidates=len(features) // (8 * learner.definition.facts.dim),
-        until=until,
-        **content_fields(learner.lesson, claimed.number, content),
-    )
 
 
 @router.get(
@@ -95,26 +77,22 @@ def image(
 ) -> Response:
     """A picture of a round."""
     with room.database.read() as connection:
-        _, packed = find_task(connection, lesson, round)
-    pictures = Content.unpacked(packed).images or []
-    if not 0 <= index < len(pictures):
-        raise not_found(f"picture {index} in round {round}")
+        png = find_picture(connection, lesson, round, index)
     # What a round shows never changes.
     keep = {"Cache-Control": "private, max-age=31536000, immutable"}
-    return Response(base64.b64decode(pictures[index]), headers=keep, media_type="image/png")
+    return Response(png, headers=keep, media_type="image/png")
 
 
 @router.get("/lessons/{lesson}/rounds/{round}/shown")
 def shown(round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher) -> ShownRound:
     """What a round shows, without what was asked for and what the agent did."""
     with room.database.read() as connection:
-        packed_features, packed = find_task(connection, learner.lesson, round)
-    content = Content.unpacked(packed)
-    features = features_from(packed_features, learner.definition.facts.dim)
-    bare = content.texts is None and content.images is None
+        task = find_task(connection, learner.lesson, round)
+    dim = learner.definition.facts.dim
+    features = features_from(task.features, dim)
+    bare = task.texts is None and task.images is None
     return ShownRound(
-        candidates=len(features),
-        **content_fields(learner.lesson, round, content),
+        **content_fields(learner.lesson, dim, task),
         features=features[:MOST_ROWS, :MOST_NUMBERS].tolist() if bare else None,
     )
 
@@ -130,28 +108,14 @@ def give_description(
 ) -> Described:
     """Say what a response was. Sent again, it is kept once; it may come late, in any order."""
     learner.definition.demand_instruction(body.description, "description")
-    match = learner.definition.match
-    assert match is not None
-
-    def keep() -> DescriptionResult:
-        with writing(room.database, learner.lesson) as log:
-            return describe(
-                log,
-                round,
-                caller.account,
-                body.description,
-                match,
-                anyones=_may_all(caller),
-                saw_request=body.saw_request,
-            )
-
-    changed = None
-    if effect:
-        given, noticed = learner.effect_of(keep)
-        changed = _told(noticed)
-    else:
-        given = keep()
-        learner.catch_up()
+    given, changed = learner.describe(
+        round,
+        caller.account,
+        body.description,
+        anyones=_may_all(caller),
+        saw_request=body.saw_request,
+        effect=effect,
+    )
     return Described(
         round=round,
         event=given.seq,
@@ -161,7 +125,7 @@ def give_description(
         saw_request=given.saw_request,
         second=given.second,
         agrees=given.agrees,
-        effect=changed,
+        effect=None if changed is None else _told(changed),
     )
 
 
@@ -197,10 +161,9 @@ def take_back(
     round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher
 ) -> Withdrawn:
     """Take back what was said of a response, or that it was skipped: the agent never knew."""
-    _, until = room.claim_for(caller.account)
     anyones = caller.role.may(Role.REVIEWER)
     with writing(room.database, learner.lesson) as log:
-        done = withdraw(log, round, caller.account, until, anyones=anyones)
+        done = withdraw(log, round, caller.account, room.lease_end(), anyones=anyones)
     learner.catch_up()
     return Withdrawn(round=round, withdrawn=done)
 

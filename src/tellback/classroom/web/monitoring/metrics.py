@@ -6,16 +6,12 @@ Counts of requests are those of one process; the others are read from the databa
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
-from sqlalchemy import Connection, func, select
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tellback.classroom.store.log import Kind
-from tellback.classroom.store.rounds import RoundStatus
-from tellback.classroom.store.tables import events, leases, lessons, rounds
-from tellback.classroom.store.webhooks import delivery_backlog
+from tellback.classroom.store.database import Connection
+from tellback.classroom.store.metrics import service_counts
 
 BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -61,20 +57,7 @@ class Metrics:
 
     def read(self, connection: Connection, holders: set[str]) -> None:
         """Set the gauges from the database."""
-
-        def count(*conditions: Any) -> int:
-            found: int = connection.execute(select(func.count()).where(*conditions)).scalar_one()
-            return found
-
-        now = {
-            "lessons": count(lessons.c.id.is_not(None)),
-            "descriptions": count(rounds.c.described.is_not(None)),
-            "descriptions_given": count(events.c.kind == Kind.DESCRIBED.value),
-            "open_rounds": count(rounds.c.status == RoundStatus.OPEN.value),
-            "outbox_backlog": delivery_backlog(connection),
-            "leases_held": count(leases.c.holder.in_(holders), leases.c.until >= time.time()),
-        }
-        for name, value in now.items():
+        for name, value in service_counts(connection, holders).items():
             self._gauges[name].set(value)
 
 

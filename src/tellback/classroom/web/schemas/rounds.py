@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from tellback.classroom.learning.content import Content
+from tellback.classroom.store.tasks import TaskRow
 from tellback.classroom.web.schemas.common import Body, InstructionField, Text, finite
 from tellback.roles import Choice
 
@@ -85,13 +85,14 @@ class ShownRound(RoundContent):
     )
 
 
-def content_fields(lesson: str, number: int, content: Content) -> dict[str, Any]:
+def content_fields(lesson: str, dim: int, task: TaskRow) -> dict[str, Any]:
     """The content of a round, as the fields of an answer."""
-    place = f"/api/v1/lessons/{lesson}/rounds/{number}/images"
-    images = content.images
+    place = f"/api/v1/lessons/{lesson}/rounds/{task.round}/images"
+    images = task.images
     return {
-        "round": number,
-        "context": content.context,
-        "texts": content.texts,
-        "images": None if images is None else [f"{place}/{i}.png" for i in range(len(images))],
+        "round": task.round,
+        "candidates": task.candidates(dim),
+        "context": task.context,
+        "texts": task.texts,
+        "images": None if images is None else [f"{place}/{i}.png" for i in range(images)],
     }

@@ -10,12 +10,11 @@ import time
 from functools import cache
 
 import httpx
-from sqlalchemy.exc import OperationalError
 
 from tellback import __version__
 from tellback.classroom.background_thread import BackgroundThread
 from tellback.classroom.signing import EVENT, SIGNATURE, signed
-from tellback.classroom.store.database import Database
+from tellback.classroom.store.database import Database, DatabaseFailure
 from tellback.classroom.store.leases import take_lease
 from tellback.classroom.store.webhooks import (
     Delivery,
@@ -54,7 +53,7 @@ class Outbox:
         self.holder = secrets.token_hex(8)
         self._database = database
         self._private = private
-        self.thread = BackgroundThread("deliveries", self.turn, LOOK_SECONDS, (OperationalError,))
+        self.thread = BackgroundThread("deliveries", self.turn, LOOK_SECONDS, (DatabaseFailure,))
 
     def turn(self) -> int:
         """Try all deliveries that are due now; the number of attempts."""

@@ -26,7 +26,6 @@ def upgrade() -> None:
         sa.Column("account", sa.String(length=40), nullable=False),
         sa.Column("key", sa.String(length=200), nullable=False),
         sa.Column("request", sa.String(length=64), nullable=False),
-        sa.Column("status", sa.Integer(), nullable=False),
         sa.Column("answer", sa.Text(), nullable=False),
         sa.Column("at", sa.Float(), nullable=False),
         sa.PrimaryKeyConstraint("account", "key", name=op.f("pk_answers")),
@@ -96,6 +95,15 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_webhooks_lesson"), ["lesson"], unique=False)
 
     op.create_table(
+        "pictures",
+        sa.Column("lesson", sa.String(length=40), nullable=False),
+        sa.Column("round", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("png", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_pictures_lesson")),
+        sa.PrimaryKeyConstraint("lesson", "round", "place", name=op.f("pk_pictures")),
+    )
+    op.create_table(
         "progress",
         sa.Column("lesson", sa.String(length=40), nullable=False),
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
@@ -160,7 +168,7 @@ def upgrade() -> None:
         sa.Column("lesson", sa.String(length=40), nullable=False),
         sa.Column("round", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("features", sa.LargeBinary(), nullable=False),
-        sa.Column("content", sa.LargeBinary(), nullable=False),
+        sa.Column("content", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_tasks_lesson")),
         sa.PrimaryKeyConstraint("lesson", "round", name=op.f("pk_tasks")),
     )
