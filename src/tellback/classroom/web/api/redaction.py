@@ -18,13 +18,13 @@ router = api_router("log", 404, 422)
 def redact_here(
     account: AccountId, room: AClassroom, learner: ALearner, caller: AsAdmin
 ) -> RedactedAnswer:
-    """Delete what a teacher said in this lesson, and unlearn it."""
+    """Delete a teacher's words in this lesson, and unlearn them."""
     return _redacted(room, [learner.lesson], account, caller.account)
 
 
 @router.delete("/teachers/{account}/data")
 def redact_everywhere(account: AccountId, room: AClassroom, caller: AsAdmin) -> RedactedAnswer:
-    """Delete what a teacher said in any lesson, and unlearn it."""
+    """Delete a teacher's words in all lessons, and unlearn them."""
     with room.database.read() as connection:
         found = [lesson.id for lesson in all_lessons(connection)]
     return _redacted(room, found, account, caller.account)

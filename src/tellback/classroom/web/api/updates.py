@@ -38,14 +38,14 @@ async def updates(
 
 
 async def _updates(request: Request, room: Classroom, learner: Learner) -> AsyncIterator[str]:
-    told: tuple[int, int] | None = None
+    sent: tuple[int, int] | None = None
     quiet = 0.0
     ends = time.monotonic() + LONGEST_SECONDS
     yield "retry: 2000\n\n"
     while time.monotonic() < ends and not await request.is_disconnected():
         latest = await room.event_poller.of(learner.lesson)
-        if latest != told:
-            told, quiet = latest, 0.0
+        if latest != sent:
+            sent, quiet = latest, 0.0
             data = json.dumps({"events": latest[0], "progress": latest[1]})
             yield f"id: {latest[0]}\nevent: update\ndata: {data}\n\n"
         elif quiet >= QUIET_SECONDS:
