@@ -393,7 +393,7 @@ def _from_the_start(request: dict[str, Any]) -> dict[str, Any]:
     return request
 
 
-def _wait(failed: int, told: str | None) -> float:
-    if told is not None and told.isdecimal():
-        return min(float(told), LONGEST_WAIT)
+def _wait(failed: int, retry_after: str | None) -> float:
+    if retry_after is not None and retry_after.isdecimal():
+        return min(float(retry_after), LONGEST_WAIT)
     return float(min(0.1 * 2.0**failed, LONGEST_WAIT) * random.uniform(0.5, 1.0))

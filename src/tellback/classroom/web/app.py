@@ -12,6 +12,8 @@ from tellback.classroom.settings import Settings
 from tellback.classroom.web.api import (
     accounts,
     checks,
+    claims,
+    descriptions,
     exports,
     imports,
     lessons,
@@ -22,7 +24,6 @@ from tellback.classroom.web.api import (
     rollback,
     rounds,
     sessions,
-    teaching,
     tokens,
     updates,
     webhooks,
@@ -37,7 +38,8 @@ from tellback.classroom.web.problem_handlers import DescribedApp
 API = "/api/v1"
 ROUTERS = (  # the busiest first: routes are matched in this order
     rounds,
-    teaching,
+    claims,
+    descriptions,
     preview,
     lessons,
     sessions,

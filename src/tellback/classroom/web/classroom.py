@@ -23,16 +23,16 @@ from tellback.errors import UnknownNameError
 
 TIDY_SECONDS = 3600.0
 MOST_OPEN = 64
-"""Lessons whose agents are kept in memory; the one not used for longest goes first."""
+"""Agents in memory; the least recently used is dropped first."""
 
 
 class Classroom:
-    """A service that teaches, without the web.
+    """The state of the service in this process.
 
     Parameters
     ----------
     settings : Settings
-        How it is run.
+        The settings of the classroom.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -53,18 +53,18 @@ class Classroom:
         return {self._jobs.holder, self.outbox.holder}
 
     def open(self) -> None:
-        """Begin to do what is done besides answering."""
+        """Start the background threads."""
         self._jobs.thread.start()
         self.outbox.thread.start()
 
     def create(self, name: str, definition: Definition, id: str | None = None) -> LessonRow:
-        """A new lesson."""
+        """Create a lesson."""
         definition.try_out()
         with self.database.write() as connection:
             return create_lesson(connection, name, definition.to_data(), id)
 
     def demonstrate(self) -> str:
-        """The id of the demonstration, which is made if it is not there."""
+        """The id of the demonstration lesson, which is created if it is missing."""
         try:
             with self.database.read() as connection:
                 return find_lesson(connection, ID).id
@@ -72,7 +72,7 @@ class Classroom:
             pass
         try:
             return self.create(NAME, demonstration(), ID).id
-        except ConflictError:  # another process was quicker
+        except ConflictError:  # another process was faster
             return ID
 
     def learner_at_hand(self, lesson: str) -> Learner | None:
@@ -102,11 +102,11 @@ class Classroom:
                         self.reports.pop(self._learners.popitem(last=False)[0], None)
                 return learner
             finally:
-                with self._lock:  # names that do not exist must not pile up
+                with self._lock:  # names of missing lessons must not pile up
                     self._opening.pop(lesson, None)
 
     def _tidy(self) -> None:
-        """Now and then, delete what nobody will ask for again."""
+        """Once an hour, delete old answers to idempotency keys."""
         if time.monotonic() - self._tidied >= TIDY_SECONDS:
             with self.database.write() as connection:
                 delete_old_answers(connection)
@@ -122,7 +122,7 @@ class Classroom:
         return time.time() + self.settings.lease_seconds
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Stop the threads and close the database."""
         self._jobs.thread.stop()
         self.outbox.thread.stop()
         self.database.close()

@@ -15,7 +15,7 @@ Key = Annotated[
         min_length=1,
         max_length=200,
         pattern=r"^[\x21-\x7e]+$",
-        description="The same key brings the same answer, and is acted upon once.",
+        description="Requests with the same key get the same answer, and the service acts once.",
     ),
 ]
 

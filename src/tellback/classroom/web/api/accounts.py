@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from tellback.classroom.store import accounts
 from tellback.classroom.web.dependencies import AClassroom, AsAdmin
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import conflict, not_found
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.accounts import AccountAnswer, AccountChange, NewAccount, RowId
 from tellback.classroom.web.security.authentication import caller_cache_of
 from tellback.classroom.web.security.callers import Role
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(
-    prefix="/accounts",
-    route_class=StrictRoute,
-    tags=["accounts"],
-    responses=problems(401, 403, 409),
-)
+router = api_router("accounts", prefix="/accounts")
 
 
 @router.get("")

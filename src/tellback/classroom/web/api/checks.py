@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from tellback.classroom.store.checks import keep_check, round_to_check
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
-from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.checks import CheckAnswer, Checked, Pick
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import content_fields
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["checks"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("checks", 404, 422)
 
 
 @router.post(

@@ -8,20 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.responses import StreamingResponse
 
 from tellback.classroom.learning.exporting import export_lesson, export_rounds, write_table
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
-from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import ExportQuery
-from tellback.classroom.web.strict_json import StrictRoute
 from tellback.specs import Data
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["log"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("log", 404, 422)
 
 JSONL = "application/jsonl"
 PARQUET = "application/vnd.apache.parquet"

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from typing import Annotated, BinaryIO, NamedTuple, cast
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 
 from tellback.classroom.learning.importing import Importer
 from tellback.classroom.learning.learner import Learner
@@ -23,13 +23,10 @@ from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
 from tellback.classroom.web.idempotency import Key
 from tellback.classroom.web.import_lines import import_lines
-from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import ImportedAnswer
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["log"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("log", 404, 422)
 
 IN_MEMORY = 2**20
 """Larger bodies are kept in a file."""

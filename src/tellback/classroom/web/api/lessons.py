@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.store.lessons import all_lessons, find_lesson
 from tellback.classroom.web.dependencies import AClassroom, AsEngineer, AsTeacher
 from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId
 from tellback.classroom.web.schemas.lessons import LessonAnswer, Lessons, NewLesson
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(route_class=StrictRoute, tags=["lessons"], responses=problems(401, 403, 409))
+router = api_router("lessons")
 
 
 @router.post("/lessons", status_code=201, responses=problems(422))

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from tellback.classroom.learning.content import features_from, responses_from
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.sureness import verdict
 from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
-from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import invalid
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import finite
 from tellback.classroom.web.schemas.preview import NewPreview, Option, PreviewAnswer
-from tellback.classroom.web.strict_json import StrictRoute
 from tellback.responses import Listed
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["preview"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("preview", 404, 422)
 
 
 @router.post("/lessons/{lesson}/preview")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from tellback.certificate import Calibration
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.progress import certificate, match_rate, running
@@ -18,7 +16,7 @@ from tellback.classroom.store.reports import (
 from tellback.classroom.store.rounds import counts_by_status
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
-from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.progress import (
     CurveAnswer,
     PointAnswer,
@@ -27,12 +25,9 @@ from tellback.classroom.web.schemas.progress import (
     TeacherAnswer,
     UnsureAnswer,
 )
-from tellback.classroom.web.strict_json import StrictRoute
 from tellback.proof import Standing, standing_of
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["progress"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("progress", 404, 422)
 
 MOST_UNSURE = 5
 """Requests of which the agent is least sure."""

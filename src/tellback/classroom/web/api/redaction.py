@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from tellback.classroom.store.idempotency import delete_answers_to
 from tellback.classroom.store.lessons import all_lessons
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rollback import redact
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsAdmin
-from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import AccountId, RedactedAnswer
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["log"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("log", 404, 422)
 
 
 @router.delete("/lessons/{lesson}/teachers/{account}/data")
 def redact_here(
     account: AccountId, room: AClassroom, learner: ALearner, caller: AsAdmin
 ) -> RedactedAnswer:
-    """Delete what a teacher said in this lesson, and unlearn it."""
+    """Delete a teacher's words in this lesson, and unlearn them."""
     return _redacted(room, [learner.lesson], account, caller.account)
 
 
 @router.delete("/teachers/{account}/data")
 def redact_everywhere(account: AccountId, room: AClassroom, caller: AsAdmin) -> RedactedAnswer:
-    """Delete what a teacher said in any lesson, and unlearn it."""
+    """Delete a teacher's words in all lessons, and unlearn them."""
     with room.database.read() as connection:
         found = [lesson.id for lesson in all_lessons(connection)]
     return _redacted(room, found, account, caller.account)

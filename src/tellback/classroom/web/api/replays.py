@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 from dataclasses import asdict
 
-from fastapi import APIRouter
-
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.replay import Replayed, replay
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
-from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import busy
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.progress import ShareAnswer
 from tellback.classroom.web.schemas.replays import (
     EstimateAnswer,
@@ -20,12 +18,9 @@ from tellback.classroom.web.schemas.replays import (
     ReplayAnswer,
     SuccessAnswer,
 )
-from tellback.classroom.web.strict_json import StrictRoute
 from tellback.off_policy import Estimate
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["log"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("log", 404, 422)
 
 _ONE_AT_A_TIME = threading.Lock()
 """A replay keeps a processor busy: several at once would slow down all teachers."""

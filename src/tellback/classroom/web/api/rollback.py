@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rollback import roll_back
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
-from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import RollbackTarget, RolledBack
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["log"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("log", 404, 422)
 
 
 @router.post("/lessons/{lesson}/rollback")

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
-from tellback.classroom.learning.content import responses_from
+from tellback.classroom.learning.content import features_from, responses_from
 from tellback.classroom.learning.learner import Learner, OpenedRound
 from tellback.classroom.store.idempotency import KeyedRequest
 from tellback.classroom.store.rounds import event_data, find_asked, find_round
-from tellback.classroom.store.tasks import Content
-from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer, AsReviewer
-from tellback.classroom.web.idempotency import Key, digest_of
-from tellback.classroom.web.problem_handlers import problems
-from tellback.classroom.web.schemas.common import LessonId, RoundNumber
-from tellback.classroom.web.schemas.rounds import NewRound, RoundAnswer, RoundState, choice_fields
-from tellback.classroom.web.strict_json import StrictRoute
-
-router = APIRouter(
-    route_class=StrictRoute, tags=["rounds"], responses=problems(401, 403, 404, 409, 422)
+from tellback.classroom.store.tasks import Content, find_picture, find_task
+from tellback.classroom.web.dependencies import (
+    AClassroom,
+    ALearner,
+    AsEngineer,
+    AsReviewer,
+    AsTeacher,
 )
+from tellback.classroom.web.idempotency import Key, digest_of
+from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.schemas.common import LessonId, RoundNumber
+from tellback.classroom.web.schemas.rounds import (
+    NewRound,
+    RoundAnswer,
+    RoundState,
+    ShownRound,
+    choice_fields,
+    content_fields,
+)
+
+router = api_router("rounds", 404, 422)
+
+MOST_ROWS, MOST_NUMBERS = 200, 8
+"""The most rows and columns of features to show."""
 
 
 @router.post("/lessons/{lesson}/rounds", status_code=201, response_model=RoundAnswer)
@@ -63,4 +76,34 @@ def get_round(
         matched=found.matched,
         saw_request=None if told is None else told["saw_request"],
         **choice_fields(asked.choice),
+    )
+
+
+@router.get(
+    "/lessons/{lesson}/rounds/{round}/images/{index}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
+def image(
+    lesson: LessonId, round: RoundNumber, index: int, room: AClassroom, caller: AsTeacher
+) -> Response:
+    """A picture of a round."""
+    with room.database.read() as connection:
+        png = find_picture(connection, lesson, round, index)
+    # The pictures of a round never change.
+    keep = {"Cache-Control": "private, max-age=31536000, immutable"}
+    return Response(png, headers=keep, media_type="image/png")
+
+
+@router.get("/lessons/{lesson}/rounds/{round}/shown")
+def shown(round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher) -> ShownRound:
+    """The candidates of a round, without the request and the agent's choice."""
+    with room.database.read() as connection:
+        task = find_task(connection, learner.lesson, round)
+    dim = learner.definition.facts.dim
+    features = features_from(task.features, dim)
+    bare = task.texts is None and task.images is None
+    return ShownRound(
+        **content_fields(learner.lesson, dim, task),
+        features=features[:MOST_ROWS, :MOST_NUMBERS].tolist() if bare else None,
     )

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from tellback.classroom.store import accounts, sessions
 from tellback.classroom.store.secrets import digest
 from tellback.classroom.web.dependencies import AClassroom, AsTeacher, demand_accounts
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import Problem, unauthorized
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.accounts import Me, PasswordChange, SignIn
 from tellback.classroom.web.security.authentication import caller_cache_of, session_of
 from tellback.classroom.web.security.callers import Caller, Role
 from tellback.classroom.web.security.credentials import cookie_name
 from tellback.classroom.web.security.login_limiter import LoginLimiter
 from tellback.classroom.web.security.rate_limit import address_of
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(route_class=StrictRoute, tags=["accounts"])
+router = api_router("accounts")
 
 
-@router.post("/login", responses=problems(401, 403, 409, 422))
+@router.post("/login", responses=problems(422))
 def sign_in(body: SignIn, room: AClassroom, request: Request, response: Response) -> Me:
     """Sign in: sets the session's cookie."""
     demand_accounts(room)
@@ -40,7 +40,7 @@ def sign_in(body: SignIn, room: AClassroom, request: Request, response: Response
     return _me(caller)
 
 
-@router.post("/logout", status_code=204, responses=problems(401, 403, 409))
+@router.post("/logout", status_code=204)
 def sign_out(caller: AsTeacher, room: AClassroom, request: Request, response: Response) -> None:
     """Sign out: ends the session. A token stays valid until it is revoked."""
     secret = session_of(request)
@@ -51,13 +51,13 @@ def sign_out(caller: AsTeacher, room: AClassroom, request: Request, response: Re
     response.delete_cookie(cookie_name(secure), **_cookie(secure))
 
 
-@router.get("/me", responses=problems(401, 403, 409))
+@router.get("/me")
 def me(caller: AsTeacher) -> Me:
     """Your account and role."""
     return _me(caller)
 
 
-@router.put("/me/password", responses=problems(401, 403, 409, 422))
+@router.put("/me/password", responses=problems(422))
 def change_password(
     body: PasswordChange, caller: AsTeacher, room: AClassroom, request: Request, response: Response
 ) -> Me:

@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
 from tellback.classroom.store import accounts, tokens
 from tellback.classroom.web.dependencies import AClassroom, AsEngineer, demand_accounts
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import conflict, forbidden, not_found
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.accounts import RowId
 from tellback.classroom.web.schemas.tokens import NewToken, NewTokenAnswer, TokenAnswer
 from tellback.classroom.web.security.authentication import caller_cache_of
 from tellback.classroom.web.security.callers import Role
-from tellback.classroom.web.strict_json import StrictRoute
 
-router = APIRouter(
-    prefix="/tokens",
-    route_class=StrictRoute,
-    tags=["accounts"],
-    responses=problems(401, 403, 409, 422),
-)
+router = api_router("accounts", 422, prefix="/tokens")
 
 DAY_SECONDS = 24 * 3600.0
 

@@ -7,18 +7,15 @@ import json
 import time
 from collections.abc import AsyncIterator
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import StreamingResponse
 
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
-from tellback.classroom.web.problem_handlers import problems
-from tellback.classroom.web.strict_json import StrictRoute
+from tellback.classroom.web.routing import api_router
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["progress"], responses=problems(401, 403, 404, 409, 422)
-)
+router = api_router("progress", 404, 422)
 
 POLL_SECONDS = 0.5
 LONGEST_SECONDS = 600
@@ -41,14 +38,14 @@ async def updates(
 
 
 async def _updates(request: Request, room: Classroom, learner: Learner) -> AsyncIterator[str]:
-    told: tuple[int, int] | None = None
+    sent: tuple[int, int] | None = None
     quiet = 0.0
     ends = time.monotonic() + LONGEST_SECONDS
     yield "retry: 2000\n\n"
     while time.monotonic() < ends and not await request.is_disconnected():
         latest = await room.event_poller.of(learner.lesson)
-        if latest != told:
-            told, quiet = latest, 0.0
+        if latest != sent:
+            sent, quiet = latest, 0.0
             data = json.dumps({"events": latest[0], "progress": latest[1]})
             yield f"id: {latest[0]}\nevent: update\ndata: {data}\n\n"
         elif quiet >= QUIET_SECONDS:

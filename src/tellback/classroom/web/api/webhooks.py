@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import writing
@@ -13,7 +13,7 @@ from tellback.classroom.store.webhooks import (
     webhooks_of,
 )
 from tellback.classroom.web.dependencies import AClassroom, AsEngineer
-from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId
 from tellback.classroom.web.schemas.webhooks import (
     NewWebhook,
@@ -22,15 +22,9 @@ from tellback.classroom.web.schemas.webhooks import (
     WebhookId,
     Webhooks,
 )
-from tellback.classroom.web.strict_json import StrictRoute
 from tellback.classroom.web.webhooks.addresses import checked_url
 
-router = APIRouter(
-    prefix="/lessons/{lesson}/webhooks",
-    route_class=StrictRoute,
-    tags=["webhooks"],
-    responses=problems(401, 403, 404, 409, 422),
-)
+router = api_router("webhooks", 404, 422, prefix="/lessons/{lesson}/webhooks")
 
 
 @router.post("", status_code=201)

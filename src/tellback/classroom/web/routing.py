@@ -1,6 +1,6 @@
-"""Strict JSON bodies (RFC 8259): UTF-8, no duplicate names, no NaN, no endless nesting.
+"""Routes of the API: strict JSON (RFC 8259), read only from callers who may send it.
 
-A body is read only after its caller was found to have the role for it.
+Strict means: UTF-8, no duplicate names, no NaN, no endless nesting.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
+from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.security.authentication import Needs
 
 
@@ -39,6 +40,12 @@ class StrictRoute(APIRoute):
             return await handler(StrictRequest(request.scope, request.receive))
 
         return strict
+
+
+def api_router(tag: str, *statuses: int, prefix: str = "") -> APIRouter:
+    """A router with strict routes, whose endpoints may answer with problems of these statuses."""
+    declared = problems(401, 403, 409, *statuses)
+    return APIRouter(prefix=prefix, route_class=StrictRoute, tags=[tag], responses=declared)
 
 
 def strict_json(body: bytes) -> Any:
