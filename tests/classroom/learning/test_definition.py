@@ -52,7 +52,7 @@ def test_what_cannot_be_a_lesson_is_refused_by_field(
 
 
 def test_an_agent_that_cannot_live_with_the_facts_is_refused_when_the_lesson_is_made() -> None:
-    with pytest.raises(FieldError, match="brought to life"):
+    with pytest.raises(FieldError, match="cannot be built"):
         Definition(dim=3, agent=LORIL(model=Mixture())).try_out()
 
 

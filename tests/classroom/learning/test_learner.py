@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tellback.classroom.learning import learner as module
-from tellback.classroom.learning.demonstration import demonstration
+from tellback.classroom.learning.demonstration import content_of, demonstration
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.settings import Settings
@@ -66,15 +66,14 @@ def test_a_round_whose_number_is_taken_meanwhile_is_drawn_again_outside_of_any_t
     drawn: list[Content] = []
 
     def noted(task: Task) -> Content:
-        drawn.append(draw(task))
+        drawn.append(content_of(task))
         return drawn[-1]
 
     def interrupted(task: Task) -> Content:
         monkeypatch.setattr(module, "content_of", noted)
         assert other.ask_from_world("ben").number == 1
-        return draw(task)
+        return content_of(task)
 
-    draw = module.content_of
     monkeypatch.setattr(module, "content_of", interrupted)
     claimed = one.claim("ann", time.time() + 60)
     assert claimed is not None
