@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -191,9 +191,10 @@ class Definition:
     def to_data(self) -> Data:
         """The definition as plain data."""
         data: Data = {}
-        for name in SETTINGS:
-            value = getattr(self, name)
-            data[name] = value.to_data() if isinstance(value, Spec) else value
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if setting.init:
+                data[setting.name] = value.to_data() if isinstance(value, Spec) else value
         return data
 
     @classmethod
@@ -206,17 +207,6 @@ class Definition:
         return cls(**values)
 
 
-SETTINGS = (
-    "candidates",
-    "dim",
-    "instructions",
-    "agent",
-    "encoder",
-    "match",
-    "world",
-    "second_share",
-    "seed",
-)
 SPECS: dict[str, tuple[type[Spec], ...]] = {
     "agent": (AgentSpec,),
     "encoder": (TextEncoderSpec, EncoderSpec),

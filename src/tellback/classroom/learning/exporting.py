@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -113,38 +113,21 @@ def write_table(lines: Iterator[Data], path: Path, scratch: Path) -> None:
     """
     import polars as pl
 
-    header = next(lines)
+    header, schema = next(lines), _schema()
     with scratch.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(_row(line)) + "\n" for line in lines)
+        file.writelines(json.dumps(_row(line, schema)) + "\n" for line in lines)
     metadata = {"tellback": json.dumps(header)}
     if scratch.stat().st_size == 0:
-        pl.DataFrame(schema=_schema()).write_parquet(path, metadata=metadata)
+        pl.DataFrame(schema=schema).write_parquet(path, metadata=metadata)
         return
-    pl.scan_ndjson(scratch, schema=_schema()).sink_parquet(path, metadata=metadata)
+    pl.scan_ndjson(scratch, schema=schema).sink_parquet(path, metadata=metadata)
 
 
-IN_DATA = (
-    "response",
-    "propensity",
-    "estimate",
-    "bonus",
-    "width",
-    "highest",
-    "version",
-    "saw_request",
-    "matched",
-)
-SHOWN = ("context", "features", "texts", "images")
-
-
-def _row(line: Data) -> Data:
-    data, shown = line["data"], line.get("shown", {})
-    row = {name: line[name] for name in ("seq", "kind", "round", "account", "at")}
+def _row(line: Data, columns: Iterable[str]) -> Data:
+    found = {**line["data"], **line.get("shown", {}), **line, "data": json.dumps(line["data"])}
     for name in ("instruction", "description"):
-        row[name] = None if data.get(name) is None else str(data[name])
-    row |= {name: data.get(name) for name in IN_DATA}
-    row |= {name: shown.get(name) for name in SHOWN}
-    return row | {"data": json.dumps(data)}
+        found[name] = None if found.get(name) is None else str(found[name])
+    return {name: found.get(name) for name in columns}
 
 
 def _schema() -> dict[str, Any]:

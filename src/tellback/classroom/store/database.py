@@ -134,7 +134,7 @@ def _postgresql(url: Any) -> Engine:
         record.info["used"] = time.monotonic()
 
     @event.listens_for(engine, "checkout")
-    def test_connection(connection: Any, record: Any, _: object) -> None:
+    def ping(connection: Any, record: Any, _: object) -> None:
         # After a restart of the server the connection is replaced. It is not tested if it was just
         # used: a test takes as long as a statement.
         if time.monotonic() - record.info.get("used", math.inf) > TRUSTED_SECONDS:

@@ -23,13 +23,6 @@ from tellback.classroom.store.tables import events
 from tellback.roles import Instruction
 from tellback.specs import Data
 
-OUTCOMES = {
-    RoundStatus.SKIPPED: Kind.SKIPPED,
-    RoundStatus.CANNOT_TELL: Kind.CANNOT_TELL,
-    RoundStatus.FLAGGED: Kind.FLAGGED,
-}
-"""How a round can be closed without a description."""
-
 MatchFunction = Callable[[Instruction, Instruction], bool]
 """Whether a description (second) matches a request (first)."""
 
@@ -247,14 +240,14 @@ def close_round(
                 return False
             if round.second is None:
                 data["second"] = True
-                seq = log.append(OUTCOMES[outcome], data, round=number, account=account)
+                seq = log.append(Kind(outcome.value), data, round=number, account=account)
                 change_round(log, number, second=seq, claimed_by=None, claimed_until=None)
                 return True
         raise ConflictError("described", f"Round {number} has been described.")
     _refuse_others(round, account, anyones)
     if round.status is outcome and round.describer == account:
         return False
-    log.append(OUTCOMES[outcome], data, round=number, account=account)
+    log.append(Kind(outcome.value), data, round=number, account=account)
     change_round(
         log,
         number,
