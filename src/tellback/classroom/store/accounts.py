@@ -43,7 +43,7 @@ _SHOWN = [accounts.c[name] for name in Account._fields]
 def add(database: Database, name: str, role: str, password: str | None) -> Account:
     """Create an account. Without a password it can only use tokens."""
     name = validated_name(name)
-    kept = passwords.hashed(password) if password is not None else None
+    kept = passwords.hash_password(password) if password is not None else None
     account = Account(new_id(), name, role, False, time.time())
     try:
         with database.write() as connection:
@@ -86,7 +86,7 @@ def signed_in(database: Database, name: str, password: str) -> Account | None:
         found = connection.execute(
             select(*_SHOWN, accounts.c.password).where(accounts.c.name == looked_up)
         ).first()
-    right = passwords.fits(password, found.password if found else None)
+    right = passwords.verify_password(password, found.password if found else None)
     if found is None or not right or found.disabled:
         return None
     return Account(*found[:-1])
@@ -110,7 +110,7 @@ def change(
     if disabled is not None:
         values["disabled"] = disabled
     if password is not None:
-        values["password"] = passwords.hashed(password)
+        values["password"] = passwords.hash_password(password)
     this = accounts.c.id == identity
     with database.write() as connection:
         if disabled or (role is not None and role != ADMIN):

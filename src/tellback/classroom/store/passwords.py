@@ -38,13 +38,13 @@ class BusyError(TellbackError):
     """The service is busy."""
 
 
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """A password as it is stored: the parameters, the salt and the hash."""
-    demand_password(password)
+    validate_password(password)
     return _hashed(password, COST, secrets.token_bytes(16))
 
 
-def fits(password: str, kept: str | None) -> bool:
+def verify_password(password: str, kept: str | None) -> bool:
     """Whether a password has this stored hash.
 
     Without a hash (the name is unknown) it is False, and takes equally long.
@@ -62,7 +62,7 @@ def fits(password: str, kept: str | None) -> bool:
     return hmac.compare_digest(found.encode(), (kept or "").encode()) and known
 
 
-def demand_password(password: str) -> None:
+def validate_password(password: str) -> None:
     """Refuse a password that is too short or too long."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise FieldError(
