@@ -244,8 +244,8 @@ def test_compiled_code_is_kept_apart_for_every_version_of_the_source(tmp_path: P
 
     first = folder()
     assert folder() == first
-    entries = copy / "models" / "entries.py"
-    entries.write_text(entries.read_text() + "\n# changed\n")
+    module = copy / "models" / "counts.py"
+    module.write_text(module.read_text() + "\n# changed\n")
     assert folder() != first
 
 
@@ -282,10 +282,10 @@ def test_the_rooms_that_users_need_are_reached_from_the_package() -> None:
     assert done.stdout == "loril synthetic\n"
 
 
-def test_the_table_of_rooms_is_the_import_contract_from_below() -> None:
+def test_the_table_of_rooms_is_the_import_contract() -> None:
     root = Path(__file__).parents[2]
     contract = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]
     layers = [set(layer.split(" | ")) for layer in contract["contracts"][0]["layers"]]
     table = (root / "CONTRIBUTING.md").read_text().split("| room |")[1].split("\n\n")[0]
     rows = [row.split("|")[1] for row in table.splitlines() if row.startswith("| `")]
-    assert [set(re.findall(r"`(\w+)`", row)) for row in rows] == layers[::-1]
+    assert [set(re.findall(r"`(\w+)`", row)) for row in rows] == layers
