@@ -22,7 +22,15 @@ from tellback.errors import TellbackError
 from tellback.models import FiniteClass, MixtureByAdam, Ridge, Sentence
 from tellback.roles import AgentSpec, WorldSpec
 from tellback.specs import known_kinds
-from tellback.worlds import Adversarial, Hard, Images, Paraphrases, Realizable, Synthetic
+from tellback.worlds import (
+    Adversarial,
+    Hard,
+    Images,
+    Paraphrases,
+    RawFeatures,
+    Realizable,
+    Synthetic,
+)
 
 ROUNDS = 120
 SMALL = Synthetic(instructions=12, responses=9, rank=4)
@@ -37,6 +45,7 @@ def worlds() -> dict[str, WorldSpec]:
         "realizable": Realizable(),
         "hard": Hard(),
         "adversarial": Adversarial(SMALL),
+        "raw-features": RawFeatures(FRESH),
         "images": Images("canon", encoder=Thumbnail()),
         "paraphrases": Paraphrases(),
     }

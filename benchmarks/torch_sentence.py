@@ -15,7 +15,7 @@ from torch import nn
 
 from tellback.arrays import Array
 from tellback.models import Sentence
-from tellback.models.gru import Weights
+from tellback.models.gru_weights import Weights
 from tellback.models.words import BEGIN, END, Vocabulary
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State

@@ -11,14 +11,14 @@ from tellback import Choice, Simulation, Task, play
 from tellback.agents import LORIL, Greedy, Uniform
 from tellback.encoders import Thumbnail
 from tellback.match_check import FALSE_ALARMS, match_check
-from tellback.matching import Errors
+from tellback.matching import ErrorRates
 from tellback.models import Ridge
 from tellback.streams import Stream
 from tellback.theory.matches import match_evidence
 from tellback.theory.shares import share_of_counts
 from tellback.worlds import (
     Adversarial,
-    Demonstrated,
+    Demonstrations,
     Hard,
     Images,
     OneHotFeatures,
@@ -34,7 +34,7 @@ WORLDS = [
     SMALL,
     Synthetic(instructions=20, contexts="fresh", asks="marginal"),
     Adversarial(SMALL),
-    Demonstrated(SMALL),
+    Demonstrations(SMALL),
     OneHotFeatures(SMALL),
     RawFeatures(),
     Hard(),
@@ -124,7 +124,7 @@ class Wrong:
     """A match that is wrong at times."""
 
     says = "wrong at times"
-    errors = Errors(share_of_counts(10, 100), share_of_counts(10, 100))
+    errors = ErrorRates(share_of_counts(10, 100), share_of_counts(10, 100))
 
     def __call__(self, asked: Any, told: Any) -> bool:
         return bool(asked == told)

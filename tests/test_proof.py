@@ -516,8 +516,8 @@ def test_repaired_counts_how_far_the_likelihood_is_from_its_maximum(smoothing: f
     # It is a bound: no F has a likelihood that is higher by more.
     reached, gap = agent.model.log_likelihood(), agent.model.likelihood_gap()
     best: Any = Mixture().build(WORLD.facts, np.random.default_rng(0))
-    entries = agent.model._entries
-    for x, g, n in zip(entries.rows, entries.features, entries.counts, strict=True):
+    counts = agent.model._counts
+    for x, g, n in zip(counts.rows, counts.features, counts.counts, strict=True):
         for _ in range(int(n)):
             best.learn(g.copy(), int(x))
     best.fit(1e-6)

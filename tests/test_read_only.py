@@ -18,7 +18,7 @@ from tellback.agents import Uniform
 from tellback.errors import ProtocolError
 from tellback.read_only import read_only
 from tellback.streams import Stream
-from tellback.worlds import Demonstrated, Synthetic
+from tellback.worlds import Demonstrations, Synthetic
 from tests.support.oracles import Floats, Mirror
 
 
@@ -425,7 +425,7 @@ def test_the_task_before_is_the_agents_own_too() -> None:
                 with pytest.raises(ValueError, match="read-only"):
                     task.context.before.context[:] = 0
 
-    world = Demonstrated(Synthetic(instructions=5, responses=4, rank=3, contexts="fresh"))
+    world = Demonstrations(Synthetic(instructions=5, responses=4, rank=3, contexts="fresh"))
     play(world, Reader(erase), 5)
 
 

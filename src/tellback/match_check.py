@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.matching import Errors, Same
+from tellback.matching import ErrorRates, Same
 from tellback.theory.matches import match_evidence
 from tellback.theory.shares import Share, share_of_counts
 
@@ -82,11 +82,11 @@ def match_check(
     if not len(matches) or not np.isfinite(rewards).all():
         return None
     rewards = np.clip(rewards, 0, 1)
-    errors: Errors | None = getattr(match, "errors", None)
+    errors: ErrorRates | None = getattr(match, "errors", None)
     if errors is not None:
         # Of wrong responses as many may seem right as the agent likes: one that errs by little
         # is mistaken for right far more often than the pairs that rates are measured on.
-        no = _surely(errors.no_wrongly)
+        no = _surely(errors.false_negatives)
         low, high = rewards * (1 - no.high), rewards * (1 - no.low) + (1 - rewards)
     elif match is None or isinstance(match, Same):
         low, high = (0 * rewards if by_meaning else rewards), rewards

@@ -20,7 +20,7 @@ from tellback.certificate import (
 )
 from tellback.extras import demand_extra
 from tellback.match_check import MatchCheck, match_check
-from tellback.matching import Errors, Match, Same
+from tellback.matching import ErrorRates, Match, Same
 from tellback.proof import Proof, Standing
 from tellback.roles import Agent, Exchange, Round
 from tellback.specs import Spec
@@ -143,7 +143,7 @@ class Run:
 
         1[x' = x] is an unbiased sample of the hidden reward, as long as the teacher has not
         seen x. The intervals hold after every round at once (``theory.running_mean``). Where
-        the match is wrong at times, its error rates are allowed for (``Errors.reward``).
+        the match is wrong at times, its error rates are allowed for (``ErrorRates.reward``).
         """
         return self._behind(running_mean(self.matches[self.described], level))
 
@@ -224,7 +224,7 @@ class Run:
         return said if self._errors is None else f"{said}; by {self.match.says}"
 
     @property
-    def _errors(self) -> Errors | None:
+    def _errors(self) -> ErrorRates | None:
         return getattr(self.match, "errors", None)
 
     def _behind(self, matched: Interval) -> Interval:

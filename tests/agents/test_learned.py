@@ -87,7 +87,7 @@ def test_no_chain_from_what_an_agent_receives_leads_to_the_truth_or_to_g() -> No
     inner = Simulation(truth._teacher, truth._teacher, truth._truth)  # who hold F
     secrets: list[tuple[Simulation, Floats]] = [
         (withheld, hiding._columns[0]),
-        (inner, truth._g(given_raw[0].context)),
+        (inner, truth._inner_context(given_raw[0].context)),
     ]
     for simulation, secret in secrets:
         assert hidden_f(simulation).size

@@ -20,7 +20,7 @@ from tellback.errors import ProtocolError, SettingError
 from tellback.roles import Instruction, Shown, WorldSpec
 from tellback.specs import spec_from_data
 from tellback.streams import Stream
-from tellback.worlds import Demonstrated, Hard, Images, Realizable, Synthetic
+from tellback.worlds import Demonstrations, Hard, Images, Realizable, Synthetic
 from tests.support.oracles import Floats, random_simplex
 
 SMALL = Synthetic(instructions=5, responses=6, rank=3, seed=2, temperature=0.5)
@@ -121,7 +121,7 @@ def test_contexts_without_a_number_never_come_again() -> None:
 
 def test_a_context_is_the_same_with_a_demonstration_beside_it() -> None:
     world = SMALL.with_settings({"contexts": 3})
-    plain, shown = (play(one, OneHotLORIL(), 80, seed=3) for one in (world, Demonstrated(world)))
+    plain, shown = (play(one, OneHotLORIL(), 80, seed=3) for one in (world, Demonstrations(world)))
     same_runs(plain, shown, ("responses", "estimates", "bonuses", "regrets"))
     assert len(set(plain.estimates.tolist())) > 10
 
@@ -307,7 +307,7 @@ def no_regret_once_shown(run: Run) -> int:
 @pytest.mark.parametrize("lam", [1.0, 100.0])
 def test_who_was_shown_a_response_of_one_hot_features_repeats_it(gap: str, lam: float) -> None:
     for seed in range(5):
-        run = play(Demonstrated(Hard(gap=gap)), Imitation(lam=lam), 60, seed=seed)
+        run = play(Demonstrations(Hard(gap=gap)), Imitation(lam=lam), 60, seed=seed)
         assert no_regret_once_shown(run) > 50
 
 
@@ -315,7 +315,7 @@ def test_who_was_shown_a_response_of_one_hot_features_repeats_it(gap: str, lam: 
 def test_where_responses_are_independent_a_small_ridge_is_enough(seed: int) -> None:
     """Then some weights say 1 of the best and 0 of all others, and the ridge hardly matters."""
     world = Realizable(instructions=6, responses=5, rank=8, size=4)
-    run = play(Demonstrated(world), Imitation(lam=1e-9), 80, seed=seed)
+    run = play(Demonstrations(world), Imitation(lam=1e-9), 80, seed=seed)
     assert no_regret_once_shown(run) > 60
 
 
@@ -351,7 +351,7 @@ def test_imitation_is_the_ridge_regression_of_being_the_best() -> None:
 
 
 def test_imitation_does_not_listen_to_descriptions() -> None:
-    world = Demonstrated(SMALL).build(np.random.default_rng(0))
+    world = Demonstrations(SMALL).build(np.random.default_rng(0))
 
     class Wrong:
         def describe(self, context: Any, response: Any, rng: np.random.Generator) -> int:
@@ -372,7 +372,7 @@ def test_imitation_learns_nothing_where_nothing_is_shown() -> None:
 
 
 def test_imitation_states_no_probabilities() -> None:
-    run = play(Demonstrated(SMALL), Imitation(), 40, seed=2)
+    run = play(Demonstrations(SMALL), Imitation(), 40, seed=2)
     assert np.isnan(run.estimates).all()
     assert np.isnan(run.widths).all()
     np.testing.assert_array_equal(run.bonuses, np.zeros(40))
@@ -385,8 +385,8 @@ RIVALS: list[tuple[AgentSpec, WorldSpec]] = [
     (OneHotLORIL(k=0.3), SMALL.with_settings({"contexts": 3})),
     (RewardOnly(k=0.3), SMALL),
     (RewardOnly(k=0.3, lam=0.2, ties="first"), SMALL.with_settings({"contexts": 3})),
-    (Imitation(), Demonstrated(SMALL)),
-    (Imitation(lam=0.1, ties="first"), Demonstrated(SMALL.with_settings({"contexts": "fresh"}))),
+    (Imitation(), Demonstrations(SMALL)),
+    (Imitation(lam=0.1, ties="first"), Demonstrations(SMALL.with_settings({"contexts": "fresh"}))),
 ]
 IDS = [f"{type(agent).__name__} {n}" for n, (agent, _) in enumerate(RIVALS)]
 
@@ -449,7 +449,7 @@ BROKEN: dict[str, tuple[AgentSpec, Callable[[dict[str, Any]], dict[str, Any]]]] 
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_state_that_does_not_fit_is_refused_and_changes_nothing(what: str) -> None:
     spec, broken = BROKEN[what]
-    agent: Any = play(Demonstrated(SMALL), spec, 60, seed=5).agent
+    agent: Any = play(Demonstrations(SMALL), spec, 60, seed=5).agent
     before = agent.state()
     with pytest.raises(SettingError):
         agent.restore(broken(dict(before)))
@@ -469,7 +469,7 @@ def test_contexts_with_numbers_below_0_are_restored() -> None:
 
 @pytest.mark.parametrize("spec", [OneHotLORIL(), RewardOnly(), Imitation()], ids=repr)
 def test_they_keep_the_promises_of_agents(spec: AgentSpec) -> None:
-    for report in (check(spec), check(spec, Demonstrated(SMALL))):
+    for report in (check(spec), check(spec, Demonstrations(SMALL))):
         assert report, str(report)
 
 

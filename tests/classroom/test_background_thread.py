@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 
 import pytest
 
@@ -16,8 +17,12 @@ from tests.support.patience import PATIENCE
     ("error", "traceback"), [(TellbackError, False), (OSError, False), (ZeroDivisionError, True)]
 )
 def test_it_goes_on_after_any_error_and_logs_it(
-    caplog: pytest.LogCaptureFixture, error: type[Exception], traceback: bool
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[Exception],
+    traceback: bool,
 ) -> None:
+    monkeypatch.setattr(logging.getLogger("tellback.classroom"), "propagate", True)
     turns = threading.Semaphore(0)
 
     def fails() -> None:
@@ -26,7 +31,6 @@ def test_it_goes_on_after_any_error_and_logs_it(
 
     thread = BackgroundThread("the work", fails, 0.001, (OSError,))
     with caplog.at_level(logging.WARNING, "tellback.classroom"):
-        logging.getLogger("tellback.classroom").propagate = True
         thread.start()
         assert all(turns.acquire(timeout=PATIENCE) for _ in range(3))
         thread.stop()
@@ -37,13 +41,13 @@ def test_it_goes_on_after_any_error_and_logs_it(
 
 
 def test_it_ends_after_the_turn_and_says_so_to_a_long_one() -> None:
-    seen = []
+    seen: list[bool] = []
     begun = threading.Event()
 
     def turn() -> None:
         begun.set()
         while not thread.stopping:
-            pass
+            time.sleep(0.001)
         seen.append(thread.stopping)
 
     thread = BackgroundThread("the work", turn, 0.001)

@@ -30,11 +30,11 @@ from tellback.responses import Listed
 from tellback.roles import AgentSpec, Choice
 from tellback.specs import known_kinds
 from tellback.streams import Stream
-from tellback.worlds import Demonstrated, Images, Synthetic
+from tellback.worlds import Demonstrations, Images, Synthetic
 from tests.support import burglars
 
 SMALL = Synthetic(instructions=6, responses=4, rank=3)
-FRESH = Demonstrated(SMALL.with_settings({"contexts": "fresh"}))
+FRESH = Demonstrations(SMALL.with_settings({"contexts": "fresh"}))
 WORDS = Images(responses=4, colours=("red", "blue", "grey"), encoder=Thumbnail(cells=2))
 SHIPPED = [
     spec() for spec in known_kinds(AgentSpec).values() if spec.__module__.startswith("tellback.")
@@ -190,7 +190,7 @@ def test_settings_may_be_in_slots() -> None:
 
 @pytest.mark.usefixtures("reused")
 def test_a_world_with_a_seed_of_its_own_gets_a_warning() -> None:
-    world = Demonstrated(SMALL.with_settings({"seed": 0}))
+    world = Demonstrations(SMALL.with_settings({"seed": 0}))
     with pytest.warns(UserWarning, match="'synthetic' has a seed of its own"):
         play(world, Uniform(), 1, seed=None, isolated=True)
     with pytest.warns(UserWarning, match="has a seed of its own"):

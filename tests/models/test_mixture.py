@@ -8,146 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize
 
 from tellback import Facts, Listed
 from tellback.errors import SettingError
 from tellback.models import Mixture
 from tellback.models.mixture import MixtureModel
+from tests.support.mixtures import CASES, Lessons, lessons, smoothings, some_lessons, taught
 from tests.support.oracles import (
-    Floats,
-    gradient,
     incremental_em,
-    log_likelihood,
-    plain_em,
     random_simplex,
 )
-
-Lessons = tuple[list[int], Floats]
-
-
-def taught(
-    lessons: Lessons, instructions: int, refresh: int = 32, smoothing: float = 0.0
-) -> MixtureModel:
-    rows, features = lessons
-    model = MixtureModel(instructions, features.shape[1], refresh, smoothing)
-    for x, g in zip(rows, features, strict=True):
-        model.learn(g, x)
-    return model
-
-
-def some_lessons(
-    seed: int, number: int, instructions: int, dim: int, responses: int | None, spread: float = 1.0
-) -> Lessons:
-    rng = np.random.default_rng(seed)
-    if responses is None:
-        features = random_simplex(rng, number, dim, spread)
-    else:
-        features = random_simplex(rng, responses, dim, spread)[rng.integers(responses, size=number)]
-    return rng.integers(instructions, size=number).tolist(), features
-
-
-@st.composite
-def lessons(draw: st.DrawFn, most: int = 40) -> tuple[Lessons, int]:
-    """Any sequence of lessons: features may be one-hot, sparse, repeated or new."""
-    dim = draw(st.integers(1, 4))
-    instructions = draw(st.integers(1, 5))
-    weights = st.lists(st.integers(0, 5), min_size=dim, max_size=dim).filter(any)
-    responses = draw(st.lists(weights, min_size=1, max_size=6))
-    matrix = np.array(responses, dtype=np.float64)
-    matrix /= matrix.sum(axis=1, keepdims=True)
-    pairs = draw(
-        st.lists(
-            st.tuples(st.integers(0, instructions - 1), st.integers(0, len(responses) - 1)),
-            min_size=1,
-            max_size=most,
-        )
-    )
-    return ([x for x, _ in pairs], matrix[[y for _, y in pairs]]), instructions
-
-
-def penalised(f: Floats, sample: Lessons, smoothing: float) -> float:
-    """The log-likelihood, and the log-prior of F up to a constant."""
-    prior = smoothing * float(np.log(f).sum()) if smoothing else 0.0
-    return log_likelihood(f, *sample) + prior
-
-
-def by_scipy(sample: Lessons, instructions: int, smoothing: float = 0.0) -> float:
-    """The maximum over theta, F being the softmax of its columns, by quasi-Newton steps."""
-    rows, features = sample
-    dim = features.shape[1]
-
-    def f_of(theta: Floats) -> Floats:
-        z = theta.reshape(instructions, dim)
-        weights = np.exp(z - z.max(axis=0))
-        f: Floats = weights / weights.sum(axis=0)
-        return f
-
-    def value_and_slope(theta: Floats) -> tuple[float, Floats]:
-        f = f_of(theta)
-        by_f = gradient(f, rows, features)
-        if smoothing:
-            by_f += smoothing / f
-        slope = f * (by_f - (f * by_f).sum(axis=0))
-        return -penalised(f, sample, smoothing), -slope.ravel()
-
-    found = optimize.minimize(
-        value_and_slope,
-        np.zeros(instructions * dim),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 2000, "maxfun": 4000, "ftol": 1e-15, "gtol": 1e-10},
-    )
-    return -float(found.fun)
-
-
-CASES: dict[str, tuple[Lessons, int]] = {
-    "few responses": (some_lessons(0, 30, 4, 3, 4), 4),
-    "fresh features": (some_lessons(1, 25, 5, 3, None), 5),
-    "many instructions": (some_lessons(2, 30, 12, 2, 5), 12),
-    "nearly one-hot": (some_lessons(3, 40, 4, 4, 6, spread=0.1), 4),
-    "nearly alike": (some_lessons(4, 40, 4, 3, 6, spread=50.0), 4),
-    "one response": (some_lessons(5, 20, 4, 3, 1), 4),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_fit_is_the_maximum_that_independent_solvers_find(name: str) -> None:
-    sample, instructions = CASES[name]
-    rows, features = sample
-    model = taught(sample, instructions)
-    assert model.fit(1e-9) <= 1e-9
-    fitted = model.log_likelihood()
-    em = log_likelihood(plain_em(rows, features, instructions, 2000), rows, features)
-    best = max(em, by_scipy(sample, instructions))
-    assert fitted == pytest.approx(best, rel=1e-6)
-    assert fitted >= best - 1e-8
-    assert fitted == pytest.approx(log_likelihood(model.f, rows, features), rel=1e-12)
-
-
-@settings(max_examples=60, deadline=None)
-@given(lessons(most=15), st.integers(1, 40))
-def test_the_gap_bounds_how_much_higher_the_likelihood_can_be(
-    case: tuple[Lessons, int], refresh: int
-) -> None:
-    (rows, features), instructions = case
-    model = taught((rows, features), instructions, refresh)
-    now, gap = model.log_likelihood(), model.gap()
-    em = log_likelihood(plain_em(rows, features, instructions, 150), rows, features)
-    assert em <= now + gap + 1e-9
-    slope = gradient(model.f, rows, features)
-    certificate = float(slope.max(axis=0).sum() - len(rows))
-    assert gap == pytest.approx(max(0.0, certificate), abs=1e-9)
-
-
-@settings(max_examples=60, deadline=None)
-@given(lessons(), st.integers(1, 40))
-def test_the_fit_reaches_its_gap_after_any_lessons(case: tuple[Lessons, int], refresh: int) -> None:
-    sample, instructions = case
-    model = taught(sample, instructions, refresh)
-    before = model.log_likelihood()
-    assert model.fit(1e-4) <= 1e-4
-    assert model.log_likelihood() >= before - 1e-9
 
 
 @settings(max_examples=150, deadline=None)
@@ -163,29 +33,6 @@ def test_columns_of_f_are_distributions_after_any_lessons(
         assert (model.f >= 0).all()
         np.testing.assert_allclose(model.f.sum(axis=0), 1, rtol=1e-9)
         assert np.isfinite(model.log_likelihood())
-
-
-@settings(max_examples=100, deadline=None)
-@given(lessons(), st.integers(1, 40))
-def test_a_full_sweep_never_lowers_the_likelihood(case: tuple[Lessons, int], refresh: int) -> None:
-    sample, instructions = case
-    model = taught(sample, instructions, refresh)
-    likelihood = model.log_likelihood()
-    for _ in range(10):
-        model.sweep()
-        assert model.log_likelihood() >= likelihood - 1e-12 * (1 + abs(likelihood))
-        np.testing.assert_allclose(model.f.sum(axis=0), 1, rtol=1e-12)
-        likelihood = model.log_likelihood()
-
-
-def test_a_sweep_is_the_textbook_step() -> None:
-    (rows, features), instructions = CASES["few responses"]
-    model = taught((rows, features), instructions)
-    for _ in range(5):
-        expected = model.f * gradient(model.f, rows, features)
-        expected /= expected.sum(axis=0)
-        model.sweep()
-        np.testing.assert_allclose(model.f, expected, rtol=1e-12)
 
 
 def test_before_any_data_every_instruction_is_as_likely() -> None:
@@ -259,30 +106,6 @@ def test_features_next_to_zero_do_no_harm(tiny: float) -> None:
     assert np.isfinite(model.estimates(0, Listed(features))).all()
     assert np.isfinite(model.log_likelihood())
     assert np.isfinite(model.gap())
-
-
-@settings(max_examples=60, deadline=None)
-@given(lessons())
-def test_the_history_may_be_compressed_to_counts(case: tuple[Lessons, int]) -> None:
-    (rows, features), instructions = case
-    model = taught((rows, features), instructions)
-    assert model.log_likelihood() == pytest.approx(
-        log_likelihood(model.f, rows, features), rel=1e-12, abs=1e-12
-    )
-    entries: Any = model.state()["entry_instructions"]
-    distinct = {(x, g.tobytes()) for x, g in zip(rows, features, strict=True)}
-    assert len(entries) == len(distinct)
-
-
-def test_the_order_of_lessons_does_not_matter_to_the_fit() -> None:
-    (rows, features), instructions = CASES["few responses"]
-    likelihoods = []
-    for seed in range(4):
-        order = np.random.default_rng(seed).permutation(len(rows))
-        model = taught(([rows[i] for i in order], features[order]), instructions, 1 + 10 * seed)
-        model.fit(1e-9)
-        likelihoods.append(model.log_likelihood())
-    np.testing.assert_allclose(likelihoods, likelihoods[0], atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -397,48 +220,6 @@ def test_a_state_of_another_shape_is_refused(shape: tuple[int, int]) -> None:
         MixtureModel(4, 3).restore(other.state())
 
 
-def test_a_history_that_does_not_fit_is_refused() -> None:
-    model = taught(([0, 3], np.full((2, 3), 1 / 3)), 4)
-    state: Any = model.state()
-    for name, wrong in [
-        ("entry_instructions", np.array([0, 4])),
-        ("entry_instructions", np.array([0, -1])),
-        ("entry_instructions", np.array([0])),
-        ("entry_numbers", np.zeros((2, 6))),
-    ]:
-        with pytest.raises(SettingError, match="history does not fit"):
-            MixtureModel(4, 3).restore({**state, name: wrong})
-
-
-@pytest.mark.parametrize(
-    "features",
-    [
-        np.array([0.5, 0.5]),
-        np.array([0.25, 0.25, 0.25, 0.25]),
-        np.array([[0.5, 0.25, 0.25]]),
-        np.array(1.0),
-        np.array([1, 0, 0]),
-        np.array([0.5, 0.25, 0.25], dtype=np.float32),
-    ],
-    ids=lambda array: f"{array.dtype}{array.shape}",
-)
-def test_features_of_the_wrong_shape_or_kind_are_not_learned(features: Any) -> None:
-    model = MixtureModel(3, 3)
-    with pytest.raises(SettingError, match="features must be 3 real numbers"):
-        model.learn(features, 0)
-    assert model.described == 0
-
-
-def test_the_wrong_shape_is_refused_even_when_its_bytes_are_known() -> None:
-    g = np.array([0.5, 0.25, 0.25])
-    model = taught(([0], g[None]), 3)
-    with pytest.raises(SettingError, match="features"):
-        model.learn(g[None], 0)
-    with pytest.raises(SettingError, match="features"):
-        model.learn(g.view(np.int64), 0)
-    assert model.described == 1
-
-
 @pytest.mark.parametrize("dim", [1, 2, 4, 50])
 def test_responses_of_another_dimension_are_refused(dim: int) -> None:
     model = taught(([0], np.full((1, 3), 1 / 3)), 3)
@@ -453,24 +234,6 @@ def test_features_off_the_simplex_are_refused_with_the_reason(row: list[float]) 
     model = MixtureModel(3, 2)
     with pytest.raises(SettingError, match=rf"response 1 sum to {sum(row):g}"):
         model.estimates(0, Listed([[0.5, 0.5], row]))
-
-
-@pytest.mark.parametrize(
-    "row", [[0.5, 0.6], [1.5, -0.5], [0.0, 0.0], [2.0, 2.0]], ids=lambda row: str(row)
-)
-def test_features_off_the_simplex_are_not_learned_either(row: list[float]) -> None:
-    model = MixtureModel(3, 2)
-    with pytest.raises(SettingError, match="sum to 1"):
-        model.learn(np.array(row), 0)
-    assert model.described == 0
-
-
-@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_features_that_are_not_finite_are_not_learned(bad: float) -> None:
-    model = MixtureModel(3, 2)
-    with pytest.raises(SettingError, match="finite"):
-        model.learn(np.array([bad, 0.5]), 0)
-    assert model.described == 0
 
 
 @pytest.mark.parametrize("x", [3, -1, "red", 1.0, True, None, np.int64(3), np.float64(0)])
@@ -494,36 +257,6 @@ def test_sentences_need_another_model() -> None:
         Mixture().build(Facts(dim=3, instructions=None), np.random.default_rng(0))
 
 
-def test_a_fit_that_gives_up_fell_short_and_says_by_how_much() -> None:
-    sample = some_lessons(9, 60, 6, 4, 8)
-    sweeps, refused = 0, True
-    while refused:
-        sweeps += 3
-        assert sweeps < 1000
-        model = taught(sample, 6, refresh=1)
-        try:
-            reached = model.fit(1e-5, sweeps=sweeps)
-            refused, message = False, ""
-        except SettingError as error:
-            message = str(error)
-        if refused:
-            assert model.gap() > 1e-5, f"{sweeps} sweeps were enough, and yet: {message}"
-            assert f"{model.gap():.3g}" in message
-    assert reached <= 1e-5
-    assert sweeps > 9
-
-
-@pytest.mark.parametrize("gap", [0, -1, float("nan"), "small"])
-def test_a_nonsensical_gap_is_refused(gap: Any) -> None:
-    with pytest.raises(SettingError, match="gap"):
-        MixtureModel(3, 2).fit(gap)
-
-
-# With smoothing
-
-smoothings = st.sampled_from([1e-6, 0.01, 0.1, 1.0, 30.0])
-
-
 @settings(max_examples=60, deadline=None)
 @given(lessons(), st.integers(1, 40))
 def test_without_smoothing_each_step_is_to_the_bit_that_of_incremental_em(
@@ -536,62 +269,6 @@ def test_without_smoothing_each_step_is_to_the_bit_that_of_incremental_em(
         taught((rows, features), instructions, refresh, smoothing=0.0),
     ):
         np.testing.assert_array_equal(model.state()["expected"], expected)
-
-
-@pytest.mark.parametrize("smoothing", [1e-3, 0.1, 2.0])
-@pytest.mark.parametrize("name", CASES)
-def test_the_smoothed_fit_is_the_maximum_that_scipy_finds(name: str, smoothing: float) -> None:
-    sample, instructions = CASES[name]
-    model = taught(sample, instructions, smoothing=smoothing)
-    assert model.fit(1e-9) <= 1e-9
-    assert model.objective() == pytest.approx(penalised(model.f, sample, smoothing), rel=1e-12)
-    best = by_scipy(sample, instructions, smoothing)
-    assert model.objective() == pytest.approx(best, rel=1e-6)
-    assert model.objective() >= best - 1e-7
-
-
-@settings(max_examples=60, deadline=None)
-@given(lessons(), st.integers(1, 40), smoothings)
-def test_a_sweep_never_lowers_the_smoothed_objective(
-    case: tuple[Lessons, int], refresh: int, smoothing: float
-) -> None:
-    sample, instructions = case
-    model = taught(sample, instructions, refresh, smoothing)
-    objective = model.objective()
-    for _ in range(8):
-        model.sweep()
-        assert model.objective() >= objective - 1e-12 * (1 + abs(objective))
-        objective = model.objective()
-        assert objective == pytest.approx(penalised(model.f, sample, smoothing), rel=1e-12)
-
-
-def test_a_smoothed_sweep_is_the_textbook_step() -> None:
-    (rows, features), instructions = CASES["fresh features"]
-    model = taught((rows, features), instructions, smoothing=0.3)
-    for _ in range(5):
-        expected = model.f * gradient(model.f, rows, features) + 0.3
-        expected /= expected.sum(axis=0)
-        model.sweep()
-        np.testing.assert_allclose(model.f, expected, rtol=1e-12)
-
-
-@settings(max_examples=60, deadline=None)
-@given(lessons(most=15), st.integers(1, 40), smoothings, st.integers(0, 2**32))
-def test_the_gap_bounds_the_smoothed_objective(
-    case: tuple[Lessons, int], refresh: int, smoothing: float, seed: int
-) -> None:
-    sample, instructions = case
-    model = taught(sample, instructions, refresh, smoothing)
-    most = model.objective() + model.gap() + 1e-9 * (1 + abs(model.objective()))
-    other = taught(sample, instructions, 40, smoothing)
-    other.fit(1e-5)
-    assert other.objective() <= most
-    assert other.objective() >= model.objective() - 1e-5
-    rng = np.random.default_rng(seed)
-    dim = sample[1].shape[1]
-    for _ in range(5):
-        anywhere = random_simplex(rng, dim, instructions).T
-        assert penalised(np.maximum(anywhere, 1e-12), sample, smoothing) <= most
 
 
 @settings(max_examples=60, deadline=None)
@@ -626,19 +303,6 @@ def test_before_any_data_the_smoothed_estimate_is_uniform_and_the_best() -> None
     assert model.gap() == 0
     assert model.fit() == 0
     assert model.objective() == pytest.approx(0.7 * 15 * np.log(0.2))
-
-
-def test_less_and_less_smoothing_approaches_maximum_likelihood() -> None:
-    sample, instructions = CASES["few responses"]
-    exact = taught(sample, instructions)
-    exact.fit(1e-9)
-    missed = []
-    for smoothing in (1.0, 0.1, 0.01, 1e-4):
-        model = taught(sample, instructions, smoothing=smoothing)
-        model.fit(1e-9)
-        missed.append(exact.log_likelihood() - model.log_likelihood())
-    assert missed[0] > missed[1] > missed[2] > missed[3] > -1e-8
-    assert missed[3] < 1e-3
 
 
 def test_smoothed_draws_are_about_the_smoothed_estimates() -> None:

@@ -12,12 +12,12 @@ from tellback.agents import LORIL, Greedy
 from tellback.errors import SettingError
 from tellback.models import MixtureByAdam
 from tellback.models.mixture import MixtureModel
-from tellback.models.mixture_by_adam import AdamModel
+from tellback.models.mixture_by_adam import MixtureByAdamModel
 from tellback.worlds import Synthetic
 from tests.support.oracles import Floats, gradient, random_simplex
 
 
-def theta_of(model: AdamModel) -> Floats:
+def theta_of(model: MixtureByAdamModel) -> Floats:
     theta: Any = model.state()["theta"]
     return np.array(theta)
 
@@ -50,7 +50,7 @@ def test_it_begins_uniform() -> None:
 
 def test_the_first_step_goes_by_the_sign_of_the_gradient() -> None:
     g = np.array([0.2, 0.5, 0.3])
-    model = AdamModel(4, 3, 0.01, 1)
+    model = MixtureByAdamModel(4, 3, 0.01, 1)
     model.learn(g, 2)
     slope = softmax_gradient(np.zeros((4, 3)), [2], g[None])
     assert (slope[2] < 0).all()
@@ -61,9 +61,9 @@ def test_the_first_step_goes_by_the_sign_of_the_gradient() -> None:
 def test_further_steps_are_those_of_an_independent_adam() -> None:
     rng = np.random.default_rng(1)
     features, rows = random_simplex(rng, 6, 3), rng.integers(4, size=6).tolist()
-    model = AdamModel(4, 3, 0.05, 1)
+    model = MixtureByAdamModel(4, 3, 0.05, 1)
     for x, g in zip(rows, features, strict=True):
-        model._entries.add(x, g)
+        model._counts.add(x, g)
     model.climb(25)
     expected = adam(
         np.zeros((4, 3)), lambda theta: softmax_gradient(theta, rows, features), 0.05, 25
@@ -74,9 +74,9 @@ def test_further_steps_are_those_of_an_independent_adam() -> None:
 def test_repeated_descriptions_weigh_as_often_as_they_came() -> None:
     g, h = np.array([0.2, 0.8]), np.array([0.7, 0.3])
     rows, features = [0, 0, 0, 1], np.array([g, g, g, h])
-    model = AdamModel(3, 2, 0.05, 1)
+    model = MixtureByAdamModel(3, 2, 0.05, 1)
     for x, row in zip(rows, features, strict=True):
-        model._entries.add(x, row)
+        model._counts.add(x, row)
     model.climb(10)
     expected = adam(
         np.zeros((3, 2)), lambda theta: softmax_gradient(theta, rows, features), 0.05, 10
@@ -86,7 +86,7 @@ def test_repeated_descriptions_weigh_as_often_as_they_came() -> None:
 
 def test_each_description_is_worth_its_steps() -> None:
     g = np.array([0.2, 0.8])
-    one, many = AdamModel(3, 2, 0.01, 1), AdamModel(3, 2, 0.01, 7)
+    one, many = MixtureByAdamModel(3, 2, 0.01, 1), MixtureByAdamModel(3, 2, 0.01, 7)
     one.learn(g, 1)
     one.climb(6)
     many.learn(g, 1)
@@ -96,10 +96,10 @@ def test_each_description_is_worth_its_steps() -> None:
 def test_it_climbs_to_the_maximum_that_the_mixture_finds() -> None:
     rng = np.random.default_rng(2)
     responses = random_simplex(rng, 4, 3)
-    adam_model, exact = AdamModel(5, 3, 0.2, 1), MixtureModel(5, 3)
+    adam_model, exact = MixtureByAdamModel(5, 3, 0.2, 1), MixtureModel(5, 3)
     for _ in range(40):
         g, x = responses[rng.integers(4)], int(rng.integers(5))
-        adam_model._entries.add(x, g)
+        adam_model._counts.add(x, g)
         exact.learn(g, x)
     exact.fit(1e-8)
     adam_model.climb(500)
@@ -112,7 +112,7 @@ def test_it_climbs_to_the_maximum_that_the_mixture_finds() -> None:
 def test_estimates_are_f_times_g() -> None:
     rng = np.random.default_rng(3)
     responses = Listed(random_simplex(rng, 6, 3))
-    model = AdamModel(4, 3, 0.1, 3)
+    model = MixtureByAdamModel(4, 3, 0.1, 3)
     for x in (0, 1, 1, 2):
         model.learn(responses.features(x), x)
     for x in range(4):
@@ -124,7 +124,7 @@ def test_estimates_are_f_times_g() -> None:
 def test_a_restored_model_goes_on_to_the_bit() -> None:
     rng = np.random.default_rng(4)
     lessons = [(random_simplex(rng, 1, 3)[0], int(rng.integers(4))) for _ in range(30)]
-    whole, first, second = (AdamModel(4, 3, 0.02, 2) for _ in range(3))
+    whole, first, second = (MixtureByAdamModel(4, 3, 0.02, 2) for _ in range(3))
     for g, x in lessons:
         whole.learn(g, x)
     for g, x in lessons[:12]:
@@ -141,11 +141,11 @@ def test_a_restored_model_goes_on_to_the_bit() -> None:
 
 
 def test_a_saved_state_does_not_follow_the_model() -> None:
-    model = AdamModel(3, 2, 0.02, 1)
+    model = MixtureByAdamModel(3, 2, 0.02, 1)
     model.learn(np.array([0.5, 0.5]), 0)
     state: Any = model.state()
     before = {name: np.array(value) for name, value in state.items()}
-    other = AdamModel(3, 2, 0.02, 1)
+    other = MixtureByAdamModel(3, 2, 0.02, 1)
     other.restore(state)
     for one in (model, other):
         one.learn(np.array([0.1, 0.9]), 1)
@@ -154,7 +154,7 @@ def test_a_saved_state_does_not_follow_the_model() -> None:
 
 
 def test_a_model_without_data_can_be_saved_and_restored() -> None:
-    one, other = AdamModel(3, 2, 0.02, 1), AdamModel(3, 2, 0.02, 1)
+    one, other = MixtureByAdamModel(3, 2, 0.02, 1), MixtureByAdamModel(3, 2, 0.02, 1)
     other.learn(np.array([0.5, 0.5]), 0)
     other.restore(one.state())
     for model in (one, other):
@@ -164,18 +164,18 @@ def test_a_model_without_data_can_be_saved_and_restored() -> None:
 
 def test_a_state_of_another_shape_is_refused() -> None:
     with pytest.raises(SettingError, match="shape"):
-        AdamModel(4, 2, 0.02, 1).restore(AdamModel(3, 2, 0.02, 1).state())
+        MixtureByAdamModel(4, 2, 0.02, 1).restore(MixtureByAdamModel(3, 2, 0.02, 1).state())
 
 
 def test_features_off_the_simplex_are_refused_with_the_reason() -> None:
-    model = AdamModel(3, 2, 0.02, 1)
+    model = MixtureByAdamModel(3, 2, 0.02, 1)
     with pytest.raises(SettingError, match=r"response 1 sum to 1\.1"):
         model.estimates(0, Listed([[0.5, 0.5], [0.5, 0.6]]))
 
 
 @pytest.mark.parametrize("x", [3, -1, "red", 1.0, True])
 def test_an_instruction_out_of_range_is_refused(x: Any) -> None:
-    model = AdamModel(3, 2, 0.02, 1)
+    model = MixtureByAdamModel(3, 2, 0.02, 1)
     with pytest.raises(SettingError, match="from 0 to 2"):
         model.estimates(x, Listed(np.eye(2)))
     with pytest.raises(SettingError, match="from 0 to 2"):
@@ -186,7 +186,7 @@ def test_an_agent_may_learn_by_adam() -> None:
     world = Synthetic(instructions=5, responses=4, rank=3, seed=0)
     run = play(world, LORIL(model=MixtureByAdam(learning_rate=0.05)), 30)
     agent: Any = run.agent
-    assert isinstance(agent.model, AdamModel)
+    assert isinstance(agent.model, MixtureByAdamModel)
     assert agent.model.log_likelihood() > 30 * np.log(1 / 5)
 
 

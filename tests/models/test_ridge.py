@@ -197,7 +197,7 @@ def test_kept_widths_follow_removals(
 
 def test_features_that_cannot_have_been_added_are_refused() -> None:
     model = begun()
-    with pytest.raises(SettingError, match="Nothing is left that was ever described as 0"):
+    with pytest.raises(SettingError, match="No description 0 is left to withdraw"):
         model.withdraw(np.zeros(3), 0)
     model.learn(np.array([0.5, 0.5, 0.0]), 0)
     before = model.state()
@@ -213,7 +213,7 @@ def test_a_sentence_nobody_said_cannot_be_withdrawn() -> None:
     model = begun(facts=WORDS)
     model.learn(np.ones(3) / 3, "a red ball")
     before = model.state()
-    with pytest.raises(SettingError, match="ever described as 'a blue ball'"):
+    with pytest.raises(SettingError, match="No description 'a blue ball' is left"):
         model.withdraw(np.ones(3) / 3, "a blue ball")
     same(model.state(), before)
 

@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -19,59 +18,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tellback import Choice, Facts, Listed, Simulation, Task, check, play, rounds
+from tellback import Choice, Facts, Simulation, Task, check, play, rounds
 from tellback.agents import Uniform
 from tellback.encoders import Autoencoder, EncoderSpec, Thumbnail
 from tellback.errors import ProtocolError, SettingError, UnknownNameError
-from tellback.models.words import Vocabulary
 from tellback.roles import Instruction, WorldSpec
 from tellback.specs import spec_from_data
 from tellback.streams import Stream
 from tellback.worlds import Images
 from tellback.worlds import images as module
-from tellback.worlds.images import Scene
 from tellback.worlds.pictures import Shape
+from tests.support.image_worlds import (
+    COLOURS,
+    OBJECTS,
+    SMALL,
+    TYPES,
+    begun,
+    probability,
+    rewards_of,
+    said_of,
+)
 from tests.support.oracles import Diary, Floats
 from tests.test_truth_is_hidden import Careless, Hearing, Silent, played, reachable
 
-TYPES = ("square", "rectangle", "triangle", "circle")
-COLOURS = ("red", "blue", "green", "yellow", "black", "grey", "cyan", "orange")
-OBJECTS = list(product(TYPES, COLOURS))
 VARIANTS = ("canon", "jitter", "free")
-SMALL = Images(encoder=Thumbnail(cells=1))
-
-OF_A_RED_SQUARE = [
-    "You are seeing a square of color red",
-    "The image contains a square of color red",
-    "There is a red colored object of type square",
-    "A red square",
-    "The object is a square and its color is red.",
-    "The image has a single red colored square.",
-    "You are seeing a red colored square.",
-    "There is a red colored object.",
-    "You are seeing a square in the image.",
-    "There is a red colored square.",
-]
-WITHOUT_TYPE, WITHOUT_COLOUR = 7, 8
-
-
-@cache
-def said_of(kind: str, colour: str) -> tuple[str, ...]:
-    """The ten sentences of an object; whole words only, for 'colored' has a 'red' in it."""
-    named = [re.sub(r"\bred\b", colour, sentence) for sentence in OF_A_RED_SQUARE]
-    return tuple(re.sub(r"\bsquare\b", kind, sentence) for sentence in named)
-
-
-def probability(sentence: str, kind: str, colour: str) -> float:
-    """P(x | y, s) by counting."""
-    return said_of(kind, colour).count(sentence) / 10
-
-
-ALL_SENTENCES = sorted({sentence for thing in OBJECTS for sentence in said_of(*thing)})
-
-
-def begun(spec: Images = SMALL) -> Simulation:
-    return spec.build(np.random.default_rng(0))
 
 
 def tasks(simulation: Simulation, number: int, seed: int = 0) -> list[Task]:
@@ -81,17 +51,6 @@ def tasks(simulation: Simulation, number: int, seed: int = 0) -> list[Task]:
 
 def objects_of(task: Task) -> list[tuple[str, str]]:
     return [(shape.type, shape.colour) for shape in task.context.shapes]
-
-
-def asking(sentence: Instruction, *things: tuple[str, str]) -> Task:
-    """A task that shows some objects."""
-    scene = Scene(tuple(Shape(*thing) for thing in things))
-    return Task(scene, sentence, Listed(np.eye(len(things))))
-
-
-def rewards_of(simulation: Simulation, task: Task) -> list[float]:
-    assert simulation.truth is not None
-    return [simulation.truth.reward(task, y) for y in range(len(task.context.shapes))]
 
 
 def mean_colours(task: Task) -> Floats:
@@ -112,126 +71,6 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     module._features_under_spec.cache_clear()
     yield tmp_path
     module._features_under_spec.cache_clear()
-
-
-# What is said
-
-
-def test_the_teacher_says_the_ten_sentences_of_the_paper_and_no_other() -> None:
-    teacher, stream = begun().teacher, Stream(0, "teacher")
-    context = asking("", ("square", "red")).context
-    told = {teacher.describe(context, 0, stream.at(t)) for t in range(500)}
-    assert told == set(OF_A_RED_SQUARE)
-
-
-def test_the_vocabulary_has_the_34_words_of_the_paper() -> None:
-    teacher, stream = begun().teacher, Stream(1, "teacher")
-    context = asking("", *OBJECTS).context
-    vocabulary, told = Vocabulary(), set()
-    for y in range(32):
-        for t in range(200):
-            sentence = teacher.describe(context, y, stream.at(t))
-            assert isinstance(sentence, str)
-            told.add(sentence)
-            vocabulary.learn(sentence)
-    assert told == set(ALL_SENTENCES)
-    assert len(vocabulary) == 34, "with the marks of beginning and end"
-
-
-def test_every_sentence_has_the_probability_that_counting_gives() -> None:
-    simulation = begun()
-    totals = np.zeros(32)
-    for sentence in ALL_SENTENCES:
-        rewards = rewards_of(simulation, asking(sentence, *OBJECTS))
-        assert rewards == [probability(sentence, *thing) for thing in OBJECTS]
-        totals += rewards
-    np.testing.assert_allclose(totals, 1, rtol=1e-14)
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    st.lists(st.sampled_from(TYPES), min_size=1, unique=True),
-    st.lists(st.sampled_from(COLOURS), min_size=1, unique=True),
-)
-def test_probabilities_are_those_of_counting_whatever_the_objects(
-    types: list[str], colours: list[str]
-) -> None:
-    names: dict[str, object] = {"responses": 1, "types": types, "colours": colours}
-    truth = module.ImagesTruth(SMALL.with_settings(names).gallery)
-    here = list(product(types, colours))
-    for thing in here:
-        for sentence in said_of(*thing):
-            rewards = [truth.reward(asking(sentence, *here), y) for y in range(len(here))]
-            assert rewards == [probability(sentence, *other) for other in here]
-
-
-def test_only_the_eighth_and_the_ninth_template_fit_several_objects() -> None:
-    simulation = begun()
-    for kind, colour in OBJECTS:
-        for i, sentence in enumerate(said_of(kind, colour)):
-            rewards = rewards_of(simulation, asking(sentence, *OBJECTS))
-            fitting = [thing for thing, p in zip(OBJECTS, rewards, strict=True) if p > 0]
-            if i == WITHOUT_TYPE:
-                assert fitting == [thing for thing in OBJECTS if thing[1] == colour]
-                assert len(fitting) == 4
-            elif i == WITHOUT_COLOUR:
-                assert fitting == [thing for thing in OBJECTS if thing[0] == kind]
-                assert len(fitting) == 8
-            else:
-                assert fitting == [(kind, colour)]
-
-
-def test_the_teacher_describes_as_often_as_the_truth_says() -> None:
-    simulation, stream = begun(), Stream(2, "teacher")
-    shown = [("circle", "cyan"), ("square", "red"), ("triangle", "red"), ("circle", "grey")]
-    task = asking("", *shown)
-    for y in range(len(shown)):
-        told = Counter(
-            str(simulation.teacher.describe(task.context, y, stream.at(t))) for t in range(5000)
-        )
-        chances = [rewards_of(simulation, asking(x, *shown))[y] for x in ALL_SENTENCES]
-        possible = [(x, p) for x, p in zip(ALL_SENTENCES, chances, strict=True) if p > 0]
-        assert set(told) <= {x for x, _ in possible}, "what cannot be said never is"
-        observed = [told[x] for x, _ in possible]
-        expected = np.array([5000 * p for _, p in possible])
-        assert stats.chisquare(observed, expected).pvalue > 1e-3
-
-
-def test_the_teacher_draws_the_edges_of_the_unit_interval_too() -> None:
-    class Fixed:
-        def __init__(self, u: float) -> None:
-            self.u = u
-
-        def random(self) -> float:
-            return self.u
-
-    teacher: Any = begun().teacher
-    context = asking("", ("square", "red")).context
-    assert teacher.describe(context, 0, Fixed(0.0)) == OF_A_RED_SQUARE[0]
-    assert teacher.describe(context, 0, Fixed(1 - 2**-53)) == OF_A_RED_SQUARE[-1]
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    ["", "A red", "a red square", "A red square.", "A pink square", "A red circle", 3],
-)
-def test_a_sentence_that_is_never_said_has_no_reward(sentence: Instruction) -> None:
-    simulation = begun()
-    assert simulation.truth is not None
-    task = asking(sentence, ("square", "red"), ("circle", "blue"))
-    assert rewards_of(simulation, task) == [0, 0]
-    assert simulation.truth.best(task) == 0
-
-
-@pytest.mark.parametrize("response", [-1, 2, 32])
-def test_a_response_that_is_not_shown_is_refused(response: int) -> None:
-    simulation = begun()
-    assert simulation.truth is not None
-    task = asking("A red square", ("square", "red"), ("circle", "blue"))
-    with pytest.raises(SettingError, match=f"from 0 to 1, not {response}"):
-        simulation.truth.reward(task, response)
-    with pytest.raises(SettingError, match=f"from 0 to 1, not {response}"):
-        simulation.teacher.describe(task.context, response, np.random.default_rng(0))
 
 
 # What is asked

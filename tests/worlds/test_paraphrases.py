@@ -18,26 +18,26 @@ from tellback.errors import SettingError
 from tellback.roles import Facts, WorldSpec
 from tellback.specs import spec_from_data
 from tellback.streams import Stream
-from tellback.worlds import Demonstrated, Paraphrases, pictures, wordings
+from tellback.worlds import Demonstrations, Paraphrases, pictures, wordings
 from tellback.worlds.images import Scene
 from tellback.worlds.paraphrases import ParaphrasesTruth
 from tellback.worlds.pictures import Shape
-from tellback.worlds.wordings import ASKING, COLOURS, TEACHING, TYPES, Meaning, Names, worded
+from tellback.worlds.wordings import ASKING, COLOURS, TEACHING, TYPES, Meaning, Synonyms, worded
 from tests.test_truth_is_hidden import Spy, reachable
 
 WORLD = Paraphrases(encoder=Thumbnail(cells=2))
 OBJECTS = WORLD.gallery.objects
 
 
-def all_names(names: Names) -> tuple[str, ...]:
-    return (names.usual, *names.also, *names.only_asked)
+def all_names(names: Synonyms) -> tuple[str, ...]:
+    return (names.main, *names.also, *names.only_asked)
 
 
 def read(sentence: str) -> Meaning:
     """What a sentence means, found by looking for names: an oracle that knows no wordings."""
     said = f" {' '.join(plain_words(sentence))} "
 
-    def named(names: dict[str, Names]) -> str | None:
+    def named(names: dict[str, Synonyms]) -> str | None:
         found = [key for key, of in names.items() if any(f" {n} " in said for n in all_names(of))]
         assert len(found) <= 1, (sentence, found)
         return found[0] if found else None
@@ -60,7 +60,7 @@ def test_every_type_and_colour_has_names_that_mean_nothing_else() -> None:
     names = [n for of in (*TYPES.values(), *COLOURS.values()) for n in all_names(of)]
     assert len(names) == len(set(names))
     for key, of in (*TYPES.items(), *COLOURS.items()):
-        assert of.usual == key
+        assert of.main == key
         assert of.also
         assert of.only_asked
 
@@ -126,9 +126,9 @@ def test_what_a_wording_means_can_be_read_from_its_names() -> None:
 
 def test_the_world_passes_also_with_demonstrations() -> None:
     """Every world is checked by itself elsewhere."""
-    report = check(Demonstrated(WORLD))
+    report = check(Demonstrations(WORLD))
     assert report, str(report)
-    assert play(Demonstrated(WORLD), Uniform(), rounds=2).match is WORLD.match
+    assert play(Demonstrations(WORLD), Uniform(), rounds=2).match is WORLD.match
 
 
 def test_a_teacher_who_says_what_is_not_so_is_found_out() -> None:
@@ -214,14 +214,14 @@ def test_the_match_states_the_error_rates_that_runs_show() -> None:
     """Rates of a run fall where the stated intervals and the run's own noise let them."""
     errors = WORLD.match.errors
     assert errors is not None
-    assert errors.yes_wrongly.n == errors.no_wrongly.n == 1000
-    assert errors.yes_wrongly.high < 0.06
-    assert errors.no_wrongly.high < 0.12
+    assert errors.false_positives.n == errors.false_negatives.n == 1000
+    assert errors.false_positives.high < 0.06
+    assert errors.false_negatives.high < 0.12
     run = play(WORLD, Uniform(), rounds=3000, seed=2)
     assert run.match == WORLD.match
     for stated, rounds_, wrong in (
-        (errors.yes_wrongly, run.rewards == 0, run.matches == 1),
-        (errors.no_wrongly, run.rewards == 1, run.matches == 0),
+        (errors.false_positives, run.rewards == 0, run.matches == 1),
+        (errors.false_negatives, run.rewards == 1, run.matches == 0),
     ):
         share, n = wrong[rounds_].mean(), int(rounds_.sum())
         noise = 3 * np.sqrt(stated.high * (1 - stated.high) / n)
@@ -231,7 +231,7 @@ def test_the_match_states_the_error_rates_that_runs_show() -> None:
 
 
 def test_no_asking_wording_teaches_the_match() -> None:
-    told = {sentence for pair in WORLD.match.taught_by for sentence in pair}
+    told = {sentence for pair in WORLD.match.trained_on for sentence in pair}
     simulation = WORLD.build(np.random.default_rng(0))
     rng = np.random.default_rng(9)
     asked = {str(simulation.world.task(1, [], rng).instruction) for _ in range(2000)}

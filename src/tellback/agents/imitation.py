@@ -19,7 +19,7 @@ from tellback.saved import InFiles
 class Imitation(AgentSpec):
     """Does what was shown: the response most like the best ones of earlier rounds.
 
-    Only where somebody shows them (``worlds.Demonstrated``): descriptions are not listened to.
+    Only where somebody shows them (``worlds.Demonstrations``): descriptions are not listened to.
     For each instruction, a ridge regression of 1[y is the best] on g(y, s), over all
     responses of the tasks that were shown.
 

@@ -1,4 +1,4 @@
-"""Encoders: some turn pictures into features g(y, s), others turn sentences into vectors."""
+"""Encoders: of pictures into features g(y, s), and of sentences into vectors."""
 
 from tellback.encoders.autoencoder import Autoencoder
 from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource, encoder_from

@@ -1,8 +1,8 @@
 """The paper's autoencoder: three convolutions down to 16 x 4 x 4, and back.
 
-g(y, s) are 16 numbers of the feature map: summed "over the first dimension", which read
-literally is the channels (one number for each place), or summed over the places (one number
-for each channel). Needs PyTorch and safetensors (the ``vision`` extra).
+g(y, s) are 16 sums over the feature map. The paper sums "over the first dimension": read
+literally, over the channels (one number for each place). The other reading is over the places
+(one number for each channel). Needs PyTorch and safetensors (the ``vision`` extra).
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ from tellback.roles import Preparing
 CHANNELS, PLACES = 16, 4
 SUMMED_OVER = ("channels", "places")
 SIDE = 200
-AT_ONCE = 64  # pictures that are encoded in one go
+BATCH = 64  # pictures encoded at once
 
 
 @dataclass(frozen=True)
 class Autoencoder(EncoderSpec):
-    """Features of an autoencoder that is trained on offline pictures of the world.
+    """Features of an autoencoder trained on offline pictures of the world.
 
-    The paper's layers, with its slips corrected: 16 x 4 x 4 is 256, the last convolution has
-    16 kernels and the last layer gives 3 channels.
+    The paper's layers, with three corrections: 16 x 4 x 4 is 256, the last convolution has 16
+    kernels, and the last layer gives 3 channels.
 
     Parameters
     ----------
     summed_over : "channels" or "places"
-        The literal reading of the paper (a number for each of 4 x 4 places), or the spatial
-        one (a number for each of 16 channels).
+        The literal reading of the paper (one number for each of 4 x 4 places), or the spatial
+        reading (one number for each of 16 channels).
     pictures : int
-        How many offline pictures to train on.
+        The number of offline pictures to train on.
     steps, batch : int
-        How many steps of Adam, and how many pictures each.
+        The number of steps of Adam, and the pictures in each.
     learning_rate : float
         Adam's.
     clip : float
         The norm at which gradients are clipped.
     seed : int
-        Of the pictures, the first weights and the batches: one encoder serves all runs.
+        The seed of pictures, first weights and batches. All runs share one encoder.
     """
 
     summed_over: str = "channels"
@@ -72,29 +72,29 @@ class Autoencoder(EncoderSpec):
 
     @property
     def dim(self) -> int:
-        """16 by either reading."""
+        """16 in either reading."""
         return CHANNELS if self.summed_over == "places" else PLACES**2
 
     def build(self, gallery: PictureSource) -> TrainedAutoencoder:
-        """Train the autoencoder, or take one from the cache that was trained just so."""
+        """Load the autoencoder from the cache, or train it."""
         return TrainedAutoencoder(self._trained(gallery), self.summed_over)
 
     def prepare(self, gallery: PictureSource, progress: Preparing | None = None) -> None:
-        """Train the autoencoder unless there is one in the cache."""
+        """Train the autoencoder unless it is in the cache."""
         self._trained(gallery, progress)
 
     def _trained(self, gallery: PictureSource, progress: Preparing | None = None) -> Any:
         torch = from_extra("vision", "torch", "The autoencoder")
-        # Both readings share the training: how the map is summed does not matter to it.
+        # Both readings share one training, which does not depend on the sums.
         trained_as = self.with_settings({"summed_over": "channels"}).to_data()
-        kept = WeightCache("autoencoder", {"encoder": trained_as, "gallery": gallery.to_data()})
-        with _alone(torch, self.seed):
+        cache = WeightCache("autoencoder", {"encoder": trained_as, "gallery": gallery.to_data()})
+        with _reproducible(torch, self.seed):
             network = _network(torch.nn)
-            weights = kept.load(network.state_dict())
+            weights = cache.load(network.state_dict())
             if weights is None:
-                kept.demand_place()
+                cache.demand_writable()
                 self._train(torch, network, gallery, progress)
-                kept.save(network.state_dict())
+                cache.save(network.state_dict())
             else:
                 network.load_state_dict(weights)
         network.eval()
@@ -125,30 +125,30 @@ class TrainedAutoencoder:
         self._axis = 1 if summed_over == "channels" else (2, 3)
 
     def __call__(self, pictures: Pictures) -> Array:
-        """The features of each picture: its map, summed and flattened."""
-        return self._in_parts(
+        """The features of each picture: the sums over its feature map, flattened."""
+        return self._in_batches(
             pictures, lambda shown: self._network.encoder(shown).sum(dim=self._axis).flatten(1)
         )
 
     def reconstruct(self, pictures: Pictures) -> Pictures:
-        """Each picture as it looks after the way down and back."""
-        shown = self._in_parts(pictures, lambda shown: self._network(shown).clamp(0, 1) * 255)
+        """Each picture, encoded and decoded."""
+        shown = self._in_batches(pictures, lambda shown: self._network(shown).clamp(0, 1) * 255)
         return shown.round().astype(np.uint8).transpose(0, 2, 3, 1)
 
-    def _in_parts(self, pictures: Pictures, turn: Callable[[Any], Any]) -> Array:
+    def _in_batches(self, pictures: Pictures, apply: Callable[[Any], Any]) -> Array:
         import torch
 
         pictures = _checked(pictures)
-        with _alone(torch), torch.no_grad():
+        with _reproducible(torch), torch.no_grad():
             parts = [
-                turn(as_tensor(pictures[i : i + AT_ONCE])).numpy()
-                for i in range(0, len(pictures), AT_ONCE)
+                apply(as_tensor(pictures[i : i + BATCH])).numpy()
+                for i in range(0, len(pictures), BATCH)
             ]
         return np.concatenate(parts).astype(np.float64)
 
 
 def _network(nn: Any) -> Any:
-    """The layers, 200 - 49 - 11 - 4 and back."""
+    """The layers: sides of 200, 49, 11 and 4 pixels, and back."""
     layers = nn.Sequential()
     layers.add_module(
         "encoder",
@@ -182,8 +182,8 @@ def _network(nn: Any) -> Any:
 
 
 @contextmanager
-def _alone(torch: Any, seed: int | None = None) -> Iterator[None]:
-    """One thread and a random state of its own: the same numbers in whatever process."""
+def _reproducible(torch: Any, seed: int | None = None) -> Iterator[None]:
+    """One thread and a separate random state, for the same numbers in every process."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,4 +1,4 @@
-"""What an encoder is: it turns pictures into the features g(y, s)."""
+"""The interface of encoders of pictures: pictures in, features g(y, s) out."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Encoder = Callable[[Pictures], Array]
 
 
 class PictureSource(Protocol):
-    """Where an encoder that must be trained finds offline pictures of a world."""
+    """A source of offline pictures of a world, to train an encoder on."""
 
     def draw(self, count: int, rng: np.random.Generator) -> Pictures:
-        """Pictures as the world shows them."""
+        """Pictures like those of the world."""
         ...
 
     def to_data(self) -> Data:
-        """What the pictures depend on, as plain data."""
+        """The settings that determine the pictures, as plain data."""
         ...
 
 
@@ -45,19 +45,19 @@ class EncoderSpec(Spec):
         raise NotImplementedError
 
     def build(self, gallery: PictureSource) -> Encoder:
-        """Bring the encoder to life, training it on the gallery if it must be."""
+        """Build the encoder, trained on the gallery if it needs training."""
         raise NotImplementedError
 
     def prepare(self, gallery: PictureSource, progress: Preparing | None = None) -> None:
-        """Do once what ``build`` would find done, if there is anything."""
+        """Do slow work that ``build`` needs, such as training, once beforehand."""
 
 
 def encoder_from(thing: EncoderSpec | Encoder | Any, gallery: PictureSource) -> Encoder:
     """A live encoder from a spec, a torch module, or any other callable.
 
     A torch module is given a float tensor of shape (count, 3, height, width) with values from
-    0 to 1, in evaluation mode; anything else is given the pictures as they are. What comes
-    back is flattened to a row a picture.
+    0 to 1, in evaluation mode. Anything else is given the pictures as they are. The output is
+    flattened to one row per picture.
     """
     if isinstance(thing, EncoderSpec):
         return _Checked(thing.build(gallery), thing.kind, thing.dim)
@@ -72,7 +72,7 @@ def encoder_from(thing: EncoderSpec | Encoder | Any, gallery: PictureSource) -> 
 
 
 class _Checked:
-    """An encoder of whose output every number was looked at."""
+    """An encoder with its output checked: one row of finite numbers per picture."""
 
     def __init__(self, encode: Encoder, name: str, dim: int | None = None) -> None:
         self._encode = encode
@@ -89,7 +89,7 @@ class _Checked:
             raise self._refusal(f"{given.dtype} of shape {given.shape}", len(pictures))
         features = given.reshape(len(given), -1).astype(np.float64)
         if self._dim is not None and features.shape[1] != self._dim:
-            raise self._refusal(f"{features.shape[1]} numbers a picture, where it says {self._dim}")
+            raise self._refusal(f"{features.shape[1]} numbers a picture; its dim is {self._dim}")
         if not features.size or not np.isfinite(features).all():
             raise SettingError(f"Encoder {self._name} gave features that are not all numbers.")
         return features

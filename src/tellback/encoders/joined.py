@@ -1,4 +1,4 @@
-"""Two encoders of sentences, side by side."""
+"""Two encoders of sentences, their features side by side."""
 
 from __future__ import annotations
 
@@ -8,25 +8,31 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.encoders.ngrams import NGrams
-from tellback.encoders.text import Remembering, TextEncoder, TextEncoderSpec, unit
+from tellback.encoders.text import (
+    CachedEncoder,
+    TextEncoder,
+    TextEncoderSpec,
+    demand_text_encoder,
+    unit,
+)
 from tellback.encoders.word_vectors import WordVectors
-from tellback.errors import SettingError, real
+from tellback.errors import real
 
 
 @dataclass(frozen=True)
 class Joined(TextEncoderSpec):
     """The features of two encoders in one vector.
 
-    By default n-grams, which keep "red" and "blue" apart, and word vectors, by which what is
-    learned of "red" helps with "crimson". The cosine of two sentences is the weighted mean of
-    their cosines under each.
+    By default n-grams, which separate "red" from "blue", and word vectors, which let
+    descriptions with "red" help with "crimson". The cosine of two sentences is the weighted
+    mean of their cosines under each.
 
     Parameters
     ----------
     first, second : TextEncoderSpec
         The encoders.
     weight : float
-        The share of the squared length that is for the first.
+        The share of the first in the squared length.
     """
 
     first: TextEncoderSpec = field(default_factory=NGrams)
@@ -34,12 +40,8 @@ class Joined(TextEncoderSpec):
     weight: float = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("first", "second"):
-            if not isinstance(getattr(self, name), TextEncoderSpec):
-                raise SettingError(
-                    f"{name} must be the spec of an encoder of sentences, "
-                    f"not {getattr(self, name)!r}."
-                )
+        demand_text_encoder("first", self.first)
+        demand_text_encoder("second", self.second)
         self._set_validated(weight=real("weight", self.weight, at_least=0, at_most=1))
 
     @property
@@ -48,11 +50,11 @@ class Joined(TextEncoderSpec):
         return self.first.dim + self.second.dim
 
     def build(self) -> TextEncoder:
-        """Bring both to life."""
+        """Build both."""
         first, second = self.first.build(), self.second.build()
-        shares = np.sqrt(self.weight), np.sqrt(1 - self.weight)
+        scales = np.sqrt(self.weight), np.sqrt(1 - self.weight)
 
         def encode(sentence: str) -> Array:
-            return unit(np.concatenate([shares[0] * first(sentence), shares[1] * second(sentence)]))
+            return unit(np.concatenate([scales[0] * first(sentence), scales[1] * second(sentence)]))
 
-        return Remembering(self, encode)
+        return CachedEncoder(self, encode)

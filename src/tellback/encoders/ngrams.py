@@ -1,4 +1,4 @@
-"""Sentences as the words and the parts of words in them."""
+"""Sentences as hashed word and character n-grams."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.encoders.text import Remembering, TextEncoder, TextEncoderSpec, plain_words, unit
+from tellback.encoders.text import CachedEncoder, TextEncoder, TextEncoderSpec, plain_words, unit
 from tellback.errors import SettingError, real, whole
 
 
@@ -18,21 +18,20 @@ from tellback.errors import SettingError, real, whole
 class NGrams(TextEncoderSpec):
     """Word n-grams and character n-grams, hashed. Needs no training and no library.
 
-    Words keep apart sentences that differ in one of them; parts of words bring together
-    "squares" and "square", and forgive a typo. A gram's place and sign come from its BLAKE2
-    hash, so that grams which share a place cancel as often as they add (Weinberger et al.
-    2009).
+    Word n-grams separate sentences that differ in one word. Character n-grams bring "squares"
+    close to "square", and tolerate typos. The index and the sign of a gram come from its BLAKE2
+    hash, so grams with the same index cancel as often as they add (Weinberger et al. 2009).
 
     Parameters
     ----------
     words : int
-        Up to how many words in a row make a gram.
+        The most words in a gram.
     shortest, longest : int
-        How many characters make a part of a word, the gaps before and after it counted in.
+        The fewest and the most characters in a gram; a word has a space at either end.
     dim : int
-        How many features there are for all grams to share.
+        The number of features, shared by all grams.
     weight : float
-        The share of the squared length that is for words; the rest is for parts of words.
+        The share of word n-grams in the squared length; the rest is for character n-grams.
 
     Examples
     --------
@@ -62,31 +61,31 @@ class NGrams(TextEncoderSpec):
         )
 
     def build(self) -> TextEncoder:
-        """Nothing to be loaded."""
-        return Remembering(self, self._encode)
+        """Build the encoder; nothing is loaded."""
+        return CachedEncoder(self, self._encode)
 
     def _encode(self, sentence: str) -> Array:
-        said = plain_words(sentence)
-        of_words = unit(_counted(_in_a_row(said, self.words), self.dim))
-        of_parts = unit(_counted(_parts(said, self.shortest, self.longest), self.dim))
-        return unit(np.sqrt(self.weight) * of_words + np.sqrt(1 - self.weight) * of_parts)
+        words = plain_words(sentence)
+        by_word = unit(_counts(_word_grams(words, self.words), self.dim))
+        by_character = unit(_counts(_character_grams(words, self.shortest, self.longest), self.dim))
+        return unit(np.sqrt(self.weight) * by_word + np.sqrt(1 - self.weight) * by_character)
 
 
-def _in_a_row(said: list[str], most: int) -> Iterator[str]:
+def _word_grams(words: list[str], most: int) -> Iterator[str]:
     for n in range(1, most + 1):
-        for i in range(len(said) - n + 1):
-            yield "w" + " ".join(said[i : i + n])
+        for i in range(len(words) - n + 1):
+            yield "w" + " ".join(words[i : i + n])
 
 
-def _parts(said: list[str], shortest: int, longest: int) -> Iterator[str]:
-    for word in said:
+def _character_grams(words: list[str], shortest: int, longest: int) -> Iterator[str]:
+    for word in words:
         padded = f" {word} "
         for n in range(shortest, longest + 1):
             for i in range(max(len(padded) - n, 0) + 1):
                 yield "c" + padded[i : i + n]
 
 
-def _counted(grams: Iterable[str], dim: int) -> Array:
+def _counts(grams: Iterable[str], dim: int) -> Array:
     counts = np.zeros(dim)
     for gram in grams:
         hashed = _hashed(gram)
@@ -96,6 +95,6 @@ def _counted(grams: Iterable[str], dim: int) -> Array:
 
 @lru_cache(65536)
 def _hashed(gram: str) -> int:
-    # Python's own hash() is another in every process.
+    # Python's hash() differs between processes.
     digest = hashlib.blake2b(gram.encode(errors="surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")

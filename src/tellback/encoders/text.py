@@ -1,7 +1,7 @@
-"""What an encoder of sentences is: it turns a sentence into a vector.
+"""The interface of encoders of sentences: a sentence in, a vector out.
 
-Nothing here is trained. The same sentence has the same vector in every process, and but for the
-last bits on every machine, so that what was learned on one can be used on another.
+Nothing here is trained. The same sentence has the same vector in every process, and up to the
+last bits on every machine, so an agent taught on one machine can be used on another.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.specs import Spec
 
-REMEMBERED_SENTENCES = 8192
+CACHED_SENTENCES = 8192
 
 _ACCENTS = re.compile("[\u0300-\u036f]")
 _APOSTROPHES = re.compile("['`\u00b4\u2018\u2019\u02bc\uff07]")
@@ -44,15 +44,21 @@ class TextEncoderSpec(Spec):
         raise NotImplementedError
 
     def build(self) -> TextEncoder:
-        """Bring the encoder to life."""
+        """Build the encoder."""
         raise NotImplementedError
 
 
-def plain_words(sentence: str) -> list[str]:
-    """The words of a sentence as they are compared: no capitals, accents or punctuation.
+def demand_text_encoder(name: str, thing: object) -> None:
+    """Refuse a setting that is not the spec of an encoder of sentences."""
+    if not isinstance(thing, TextEncoderSpec):
+        raise SettingError(f"{name} must be the spec of an encoder of sentences, not {thing!r}.")
 
-    Compatible forms are made one (NFKC), letters lose their case and the accents of the
-    Latin, Greek and Cyrillic alphabets; apostrophes join what they part.
+
+def plain_words(sentence: str) -> list[str]:
+    """The words of a sentence without capitals, accents and punctuation.
+
+    Compatible forms are made equal (NFKC). Letters lose their case, and the accents of the
+    Latin, Greek and Cyrillic alphabets. Apostrophes are removed.
 
     Examples
     --------
@@ -66,9 +72,9 @@ def plain_words(sentence: str) -> list[str]:
 
 
 def _spaced(character: str) -> str:
-    """A character as it counts: part of a word, a word of its own, nothing, or a gap."""
+    """The character itself, with spaces around it if it is a word; nothing or a space if not."""
     category = unicodedata.category(character)
-    if category[0] in "LNM":  # letters, numbers, and the marks that make other letters of them
+    if category[0] in "LNM":  # letters, numbers, and marks that change a letter
         return character
     if category == "Cf":  # invisible
         return ""
@@ -81,13 +87,13 @@ def unit(vector: Array) -> Array:
     return vector / length if length else vector
 
 
-class Remembering:
-    """An encoder that works out each of the latest sentences once, and gives it read-only.
+class CachedEncoder:
+    """An encoder with a cache of the latest sentences. Its vectors are read-only.
 
     Parameters
     ----------
     spec : TextEncoderSpec
-        From which a copy, here or in another process, is made anew.
+        A copy of the encoder, in any process, is built from this spec.
     encode : callable
         The vector of a sentence.
     """
@@ -95,22 +101,22 @@ class Remembering:
     def __init__(self, spec: TextEncoderSpec, encode: Callable[[str], Array]) -> None:
         self._spec = spec
         self._encode = encode
-        self._remembered = lru_cache(REMEMBERED_SENTENCES)(self._encoded)
+        self._cached = lru_cache(CACHED_SENTENCES)(self._encoded)
 
     def __call__(self, sentence: str) -> Array:
         """A vector of length 1, read-only; zeros for a sentence without a word."""
-        return self._remembered(sentence)
+        return self._cached(sentence)
 
     def __reduce__(self) -> tuple[Callable[[TextEncoderSpec], TextEncoder], tuple[TextEncoderSpec]]:
-        return _begun, (self._spec,)
+        return _rebuilt, (self._spec,)
 
     def _encoded(self, sentence: str) -> Array:
         if not isinstance(sentence, str):
-            raise SettingError(f"An encoder of sentences was given {sentence!r}, no sentence.")
+            raise SettingError(f"An encoder of sentences needs a sentence, not {sentence!r}.")
         features = self._encode(sentence)
         features.flags.writeable = False
         return features
 
 
-def _begun(spec: TextEncoderSpec) -> TextEncoder:
+def _rebuilt(spec: TextEncoderSpec) -> TextEncoder:
     return spec.build()

@@ -1,4 +1,4 @@
-"""The simplest encoder: the picture itself, very small."""
+"""The simplest encoder: the picture, scaled down."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Thumbnail(EncoderSpec):
     Parameters
     ----------
     cells : int
-        How many cells a side; three features each.
+        The number of cells per side; three features each.
     """
 
     cells: int = 4
@@ -32,13 +32,13 @@ class Thumbnail(EncoderSpec):
         return 3 * self.cells**2
 
     def build(self, gallery: PictureSource) -> Encoder:
-        """Nothing to be trained."""
+        """Build the encoder; nothing is trained."""
         return self._encode
 
     def _encode(self, pictures: Pictures) -> Array:
         if self.cells > min(pictures.shape[1:3]):
             raise SettingError(
-                f"cells must be at most {min(pictures.shape[1:3])}, the pixels a side, "
+                f"cells must be at most {min(pictures.shape[1:3])}, the pixels per side, "
                 f"not {self.cells}."
             )
         strips = np.array_split(pictures, self.cells, axis=1)

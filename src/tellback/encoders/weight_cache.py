@@ -1,4 +1,4 @@
-"""Trained weights in the user's cache, named by the hash of all that they depend on."""
+"""Trained weights in the user's cache, named by a hash of the settings behind them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ DIGEST = "sha256"
 
 
 class WeightCache:
-    """A place in the cache for the weights of one configuration.
+    """The cached weights of one configuration.
 
-    The format is safetensors: numbers with names, nothing that could run. A digest of the
-    numbers is kept beside them, so that a damaged file is trained anew and never used.
+    The format is safetensors, which holds named arrays and no code. A digest of the weights is
+    stored with them: a damaged file is ignored, and the weights are trained again.
 
     Parameters
     ----------
     name : str
-        What is kept, for people who look into the folder.
+        The start of the file name, for people who look into the folder.
     made_from : Data
-        Everything that the weights depend on.
+        All settings that the weights depend on.
     """
 
     def __init__(self, name: str, made_from: Data) -> None:
@@ -37,8 +37,8 @@ class WeightCache:
         self._made_from = canonical
 
     def load(self, like: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The weights, or None if there are none that are whole and shaped like these."""
-        safetensors = from_extra("vision", "safetensors", "Keeping a trained encoder")
+        """The weights; None if there are none, or if they are damaged or of other shapes."""
+        safetensors = from_extra("vision", "safetensors", "Storing a trained encoder")
         if not self.path.exists():
             return None
         try:
@@ -51,18 +51,18 @@ class WeightCache:
         fits = shapes == {name: tensor.shape for name, tensor in weights.items()}
         return weights if fits and digest == _digest(weights) else None
 
-    def demand_place(self) -> None:
-        """Find out before the training whether its result can be kept."""
+    def demand_writable(self) -> None:
+        """Refuse, before the training, if its result cannot be stored."""
         try:
             demand_writable(self.path.parent)
         except TellbackError as error:
             raise TellbackError(
-                f"{error} A trained encoder is kept there; XDG_CACHE_HOME names another place."
+                f"{error} Trained encoders are stored there; XDG_CACHE_HOME names another folder."
             ) from error
 
     def save(self, weights: Mapping[str, Any]) -> None:
-        """Keep the weights."""
-        save_file = from_extra("vision", "safetensors.torch", "Keeping an encoder").save_file
+        """Store the weights."""
+        save_file = from_extra("vision", "safetensors.torch", "Storing a trained encoder").save_file
         about = {"made_from": self._made_from, DIGEST: _digest(weights)}
         with atomic_write(self.path) as temporary:
             save_file(dict(weights), temporary, metadata=about)

@@ -1,8 +1,8 @@
-"""Sentences as the mean of their words' meanings. Needs the ``language`` extra.
+"""Sentences as the mean of word vectors. Needs the ``language`` extra.
 
-The wheel of wordllama (Miller 2024) carries the token embeddings of a large language model,
-trained further for similarity, and their tokenizer. Only these two files are used: nothing
-of it is imported, so nothing of it can reach for the network.
+The wheel of wordllama (Miller 2024) contains the token embeddings of a large language model,
+trained further for similarity, and their tokenizer. Only these two files are read. The package
+is not imported, so it cannot use the network.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.encoders.text import Remembering, TextEncoder, TextEncoderSpec, plain_words, unit
+from tellback.encoders.text import CachedEncoder, TextEncoder, TextEncoderSpec, plain_words, unit
 from tellback.errors import SettingError, TellbackError, whole
 from tellback.extras import from_extra, install_command
 
@@ -27,7 +27,7 @@ SIZE = 256
 
 
 class Pinned(NamedTuple):
-    """A file of the package, and the SHA-256 of the only content that is accepted."""
+    """A file of the package, and the SHA-256 that its content must have."""
 
     path: str
     sha256: str
@@ -45,15 +45,15 @@ TOKENIZER = Pinned(
 
 @dataclass(frozen=True)
 class WordVectors(TextEncoderSpec):
-    """The mean of the vectors of a sentence's words: sentences that mean alike are near.
+    """The mean of the vectors of a sentence's words: similar meanings have similar vectors.
 
-    So are sentences that differ in one word which matters: "a red ball" and "a blue ball"
-    are nearer than most. Learn on them ``Joined`` with ``NGrams``.
+    Sentences that differ in one important word are close too, such as "a red ball" and "a blue
+    ball". To learn from such sentences, use it ``Joined`` with ``NGrams``.
 
     Parameters
     ----------
     dim : int
-        How many features, at most 256: the first ones say most.
+        The number of features, at most 256. The first ones carry most of the meaning.
     """
 
     kind: ClassVar[str] = "word-vectors"
@@ -76,7 +76,7 @@ class WordVectors(TextEncoderSpec):
                 return np.zeros(self.dim)
             return unit(vectors[rows, : self.dim].astype(np.float64).mean(axis=0))
 
-        return Remembering(self, encode)
+        return CachedEncoder(self, encode)
 
 
 @cache
@@ -85,7 +85,7 @@ def _loaded() -> tuple[Any, Any]:
     tokenizers = from_extra("language", "tokenizers", what)
     safetensors = from_extra("language", "safetensors.numpy", what)
     folder = _folder()
-    # Half precision as they are kept: what is used of them is widened sentence by sentence.
+    # They stay in half precision; each sentence converts the rows it uses.
     vectors = safetensors.load(_content(folder, WEIGHTS))["embedding.weight"]
     return vectors, tokenizers.Tokenizer.from_str(_content(folder, TOKENIZER).decode())
 
@@ -102,7 +102,7 @@ def _folder() -> Path:
 
 
 def _content(folder: Path, pinned: Pinned) -> bytes:
-    """The bytes of a file, if they are the ones that results were made with."""
+    """The bytes of a file; an error if its SHA-256 is another."""
     path = folder / pinned.path
     try:
         content = path.read_bytes()
@@ -113,7 +113,7 @@ def _content(folder: Path, pinned: Pinned) -> bytes:
     found = hashlib.sha256(content).hexdigest()
     if found != pinned.sha256:
         raise TellbackError(
-            f"{path} has the SHA-256 {found}, and only {pinned.sha256} is accepted, "
-            f"that of {PACKAGE} {RELEASE}: other vectors would give other results."
+            f"{path} has the SHA-256 {found}, and not that of {PACKAGE} {RELEASE}, "
+            f"{pinned.sha256}: other vectors would give other results."
         )
     return content

@@ -1,4 +1,4 @@
-"""A history of descriptions, compressed to its distinct entries with their counts."""
+"""A history of descriptions, compressed to counts of its distinct entries."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tellback.responses import SIMPLEX_TOLERANCE
 from tellback.roles import State
 
 NONE = -1
-SIZE, CURSOR = 0, 1  # the places of ``sizes``
+SIZE, CURSOR = 0, 1  # indices into ``sizes``
 INSTRUCTION, FOLLOWING = 0, 1  # the columns of ``links``
-COUNT, FEATURES = 0, 1  # where an entry's numbers begin; its shares follow its features
+COUNT, FEATURES = 0, 1  # columns of ``numbers``; after the features come the responsibilities
 _FLOAT = np.dtype(np.float64)
 
 
 class Counts:
-    """The distinct pairs (description, features), with a count and d *shares* each.
+    """The distinct pairs (description, features), with a count and d responsibilities each.
 
-    With fixed responses there are never more than |X| |Y| of them, however long the
-    history; with features that are new every round there is one a description.
+    With fixed responses there are at most |X| |Y| entries, however long the history. If the
+    features are new in every round, there is one entry per description.
 
-    The arrays are public because kernels work on them: finding an entry in Python and
-    handing it over would cost more than all the rest of a round's learning.
+    The arrays are public because kernels work on them. Finding an entry in Python would cost
+    more than the rest of a round's learning.
 
     Parameters
     ----------
@@ -34,13 +34,12 @@ class Counts:
     Attributes
     ----------
     sizes : Indices
-        How many entries there are (the other arrays have room for more), and a place among
-        them that the model may keep.
+        The number of entries (the other arrays have room for more), and a cursor for the model.
     numbers : Array
-        A row an entry: its count, its features, its shares (for the model to use). One
-        array, because a kernel that visits an entry needs all of them at once.
+        One row per entry: its count, its features, its responsibilities (for the model). They
+        are one array because a kernel needs all of them together.
     links : Indices
-        A row an entry: its instruction, and the next older entry of the same instruction.
+        One row per entry: its instruction, and the next older entry of the same instruction.
     first : Indices
         The newest entry of each instruction.
     slots : Indices
@@ -62,7 +61,7 @@ class Counts:
 
     @property
     def size(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return int(self.sizes[SIZE])
 
     @property
@@ -81,8 +80,8 @@ class Counts:
         return self.numbers[: self.size, FEATURES : FEATURES + self._shape[0]]
 
     @property
-    def shares(self) -> Array:
-        """The shares of each entry."""
+    def responsibilities(self) -> Array:
+        """The expected number of times that each component produced each entry."""
         return self.numbers[: self.size, FEATURES + self._shape[0] :]
 
     def expect(self, features: Array) -> None:
@@ -96,7 +95,7 @@ class Counts:
             self._grow(2 * self._capacity)
 
     def add(self, x: int, features: Array) -> int:
-        """Count one more description; returns its entry."""
+        """Count a description; returns its entry."""
         self.expect(features)
         entry = count(x, features, self.first, self.links, self.numbers, self.slots, self.sizes)
         if entry == NONE:
@@ -113,7 +112,7 @@ class Counts:
         return float(self.counts @ np.log(self.probabilities(f)))
 
     def state(self) -> State:
-        """The entries in the order in which they came."""
+        """The entries in order of their first description."""
         return {
             "entry_instructions": self.rows.copy(),
             "entry_numbers": self.numbers[: self.size].copy(),
@@ -169,10 +168,7 @@ def count(
     slots: Indices,
     sizes: Indices,
 ) -> int:
-    """Count a description; returns its entry, a new one if need be.
-
-    NONE if the features are not a distribution, NaN among them.
-    """
+    """Count a description; returns its entry, or NONE if the features are not a distribution."""
     dim = len(features)
     total, lowest = 0.0, 0.0
     for i in range(dim):
@@ -199,7 +195,7 @@ def count(
 
 @compiled
 def _slot(x: int, features: Array, links: Indices, numbers: Array, slots: Indices) -> int:
-    """Where the hash table has this entry, or the empty slot where it belongs."""
+    """The slot of this entry in the hash table, or the empty slot where it belongs."""
     dim = len(features)
     mixed = np.uint64(x) * np.uint64(0x9E3779B97F4A7C15)
     bits = features.view(np.uint64)

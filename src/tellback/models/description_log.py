@@ -1,4 +1,4 @@
-"""What was said of which features: a history compressed to its distinct entries."""
+"""The log of descriptions in words, compressed to its distinct entries."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import numpy as np
 
 from tellback.arrays import AnyArray, Array, Indices
 from tellback.errors import SettingError
-from tellback.models.gru import Floats
+from tellback.models.lanes import Floats
 from tellback.roles import State
 
 
 class DescriptionLog:
-    """The distinct sentences, the distinct pairs (features, sentence), and each description.
+    """Distinct sentences, distinct entries (features, sentence), and the entry of each description.
 
-    Where pictures repeat, there are few entries however long the history, and a description
-    costs one number.
+    Where responses repeat, there are few entries, and a description costs one number.
 
     Parameters
     ----------
@@ -33,7 +32,7 @@ class DescriptionLog:
         self._lengths = _Growing(np.int64)
 
     def checked(self, features: Array) -> Floats:
-        """The features in single precision, if they are as many numbers as there should be."""
+        """The features in single precision; an error if they are not finite or of another size."""
         given = np.asarray(features)
         with np.errstate(over="ignore"):
             single = given.astype(np.float32) + np.float32(0)  # -0.0 equals 0.0
@@ -45,8 +44,8 @@ class DescriptionLog:
         return single
 
     def add(self, features: Floats, sentence: list[int]) -> None:
-        """Take in one description of features that were checked."""
-        which = self._known_sentence(sentence)
+        """Add a description of features that were checked."""
+        which = self._index_of(sentence)
         key = (which, features.tobytes())
         entry = self._entry.get(key)
         if entry is None:
@@ -60,7 +59,7 @@ class DescriptionLog:
 
     @property
     def described(self) -> Indices:
-        """The entry of every description, in the order in which they came."""
+        """The entry of every description, in order."""
         return self._described.filled
 
     @property
@@ -75,18 +74,18 @@ class DescriptionLog:
 
     @property
     def sentences(self) -> Indices:
-        """The rows of every sentence's words, a row a sentence, 0 after its end."""
+        """The words of every sentence, a row a sentence, 0 after its end."""
         return self._sentences.filled
 
     @property
     def lengths(self) -> Indices:
-        """How many words each sentence has."""
+        """The number of words of each sentence."""
         return self._lengths.filled
 
     def sentence_of(self, entry: int) -> list[int]:
-        """The rows of the words of an entry's sentence."""
-        told = self.entry_sentences[entry]
-        rows: list[int] = self.sentences[told, : self.lengths[told]].tolist()
+        """The words of an entry's sentence."""
+        which = self.entry_sentences[entry]
+        rows: list[int] = self.sentences[which, : self.lengths[which]].tolist()
         return rows
 
     def state(self) -> State:
@@ -101,7 +100,7 @@ class DescriptionLog:
 
     @classmethod
     def restored(cls, state: State, dim: int, vocabulary: int) -> DescriptionLog:
-        """The history that ``state`` gave, if it fits features and vocabulary."""
+        """The log of a ``state()``, if it fits features and vocabulary."""
         described, of, sentences, lengths = (
             _whole_numbers(state, name)
             for name in ("described", "entry_sentences", "sentences", "lengths")
@@ -112,24 +111,24 @@ class DescriptionLog:
             and features.shape == (len(of), dim)
             and sentences.ndim == 2
             and lengths.shape == (len(sentences),)
-            and _within(lengths, sentences.shape[1] + 1)
-            and _within(of, len(sentences))
-            and _within(described, len(of))
-            and all(_within(s[:n], vocabulary) for s, n in zip(sentences, lengths, strict=True))
+            and _all_below(lengths, sentences.shape[1] + 1)
+            and _all_below(of, len(sentences))
+            and _all_below(described, len(of))
+            and all(_all_below(s[:n], vocabulary) for s, n in zip(sentences, lengths, strict=True))
         )
         if not fits:
             raise SettingError(f"The saved history does not fit features of size {dim}.")
-        said = cls(dim)
+        log = cls(dim)
         for row, which in zip(features, of.tolist(), strict=True):
-            said.add(said.checked(row), sentences[which, : lengths[which]].tolist())
-        if len(said._entry) != len(of) or not np.array_equal(said.entry_sentences, of):
+            log.add(log.checked(row), sentences[which, : lengths[which]].tolist())
+        if len(log._entry) != len(of) or not np.array_equal(log.entry_sentences, of):
             raise SettingError("The saved history has an entry twice, or out of order.")
-        said._described = _Growing(np.int64)
+        log._described = _Growing(np.int64)
         for entry in described.tolist():
-            said._described.append(entry)
-        return said
+            log._described.append(entry)
+        return log
 
-    def _known_sentence(self, sentence: list[int]) -> int:
+    def _index_of(self, sentence: list[int]) -> int:
         key = tuple(sentence)
         which = self._sentence.get(key)
         if which is None:
@@ -141,10 +140,10 @@ class DescriptionLog:
 
 
 class _Growing:
-    """An array to which rows are added, with room for more of them."""
+    """An array that grows by rows."""
 
     def __init__(self, dtype: type, *row: int) -> None:
-        self._room: AnyArray = np.zeros((16, *row), dtype=dtype)
+        self._buffer: AnyArray = np.zeros((16, *row), dtype=dtype)
         self._size = 0
 
     def __len__(self) -> int:
@@ -152,31 +151,31 @@ class _Growing:
 
     @property
     def filled(self) -> AnyArray:
-        return self._room[: self._size]
+        return self._buffer[: self._size]
 
     def append(self, row: AnyArray | int) -> None:
-        if self._size == len(self._room):
-            self._room = np.concatenate([self._room, np.zeros_like(self._room)])
+        if self._size == len(self._buffer):
+            self._buffer = np.concatenate([self._buffer, np.zeros_like(self._buffer)])
         if isinstance(row, int):
-            self._room[self._size] = row
+            self._buffer[self._size] = row
         else:
-            self._room[self._size, : len(row)] = row
+            self._buffer[self._size, : len(row)] = row
         self._size += 1
 
     def widen(self, columns: int) -> None:
-        """Make rows at least so long; what is added to the old ones is 0."""
-        lacking = columns - self._room.shape[1]
+        """Pad all rows with zeros to at least this length."""
+        lacking = columns - self._buffer.shape[1]
         if lacking > 0:
-            self._room = np.pad(self._room, ((0, 0), (0, lacking)))
+            self._buffer = np.pad(self._buffer, ((0, 0), (0, lacking)))
 
 
 def _whole_numbers(state: State, name: str) -> Indices:
-    """An array of whole numbers out of a state; an error if it is none."""
+    """An array of whole numbers of a state; an error if it is something else."""
     saved = np.asarray(state[name])
     if saved.dtype.kind not in "iu":
         raise SettingError(f"The saved {name} must be whole numbers, not {saved.dtype}.")
     return saved.astype(np.int64)
 
 
-def _within(numbers: Indices, end: int) -> bool:
+def _all_below(numbers: Indices, end: int) -> bool:
     return not numbers.size or bool(numbers.min() >= 0 and numbers.max() < end)

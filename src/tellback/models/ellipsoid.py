@@ -1,4 +1,4 @@
-"""Sigma-hat, its inverse, and how uncertain each response is (Algorithm 1, line 4)."""
+"""Sigma-hat, its inverse, and the widths of responses (Algorithm 1, line 4)."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from tellback.roles import State
 EPSILON = float(np.finfo(np.float64).eps)
 
 LOWEST_RIDGE = 1e-9
-"""Below this, rounding in the inverse would outweigh what was learned."""
+"""Below this, rounding errors in the inverse would outweigh the data."""
 
 LARGEST_RATIO = 1e9
-"""The largest |g|^2 / lambda. The inverse begins at 1 / lambda and has errors of EPSILON times
-this ratio for good: of up to 1e-7 here, against 45 digits, and of 1e-3 at 1e14, where the
-widths, which fall as descriptions come in, mean nothing any more. With features of length 1 it is
-the limit that ``LOWEST_RIDGE`` sets."""
+"""The largest |g|^2 / lambda. The inverse starts at 1 / lambda, and its errors stay at EPSILON
+times this ratio: up to 1e-7 here (measured against 45 digits), but 1e-3 at 1e14, where the widths
+of later rounds are meaningless. With features of length 1 it is the limit of ``LOWEST_RIDGE``."""
 
-_SLACK = 1 + 1e-6  # a length of 1 may be rounded
+_SLACK = 1 + 1e-6  # for rounding of a length of 1
 
 MOST_LOST = 1e-11
-"""How much of the inverse a removal may lose to rounding, about: more, and it is refused."""
+"""The largest relative error of the inverse after a removal, about. Beyond it, it is refused."""
 
 
 class Widths(Protocol):
-    """Says how uncertain responses are, whatever it keeps of Sigma."""
+    """Computes the widths of responses, from any form of Sigma."""
 
     count: int
 
@@ -49,22 +48,22 @@ class Widths(Protocol):
         ...
 
     def state(self) -> State:
-        """All that was learned, in arrays and numbers."""
+        """Everything learned, in arrays and numbers."""
         ...
 
     def restore(self, state: State) -> None:
-        """Go back to such a state."""
+        """Restore such a state."""
         ...
 
 
 class Ellipsoid:
-    """The inverse of Sigma = lambda I + sum of g g', kept by rank-one updates.
+    """The inverse of Sigma = lambda I + sum of g g', by rank-one updates.
 
-    For responses that stay the same it also keeps g' Sigma^-1 g of every response, at the
-    cost of one pass over their features a description.
+    For fixed responses it also caches g' Sigma^-1 g of every response, and updates it with one
+    pass over their features per description.
 
-    The inverse is never refreshed from a running Sigma: rank-one updates of a positive
-    definite inverse are more accurate over millions of rounds than a sum that is refactored.
+    The inverse is never recomputed from Sigma: over millions of rounds, rank-one updates of a
+    positive definite inverse are more accurate than inverting a running sum.
 
     Parameters
     ----------
@@ -79,10 +78,12 @@ class Ellipsoid:
         self.inverse: Array = np.eye(whole("dim", dim)) / self.lam
         self.count = 0
         self._shape = (dim,)
-        self._kept: Listed | None = None
-        self._columns = _NO_COLUMNS  # those of the kept responses
+        self._cached: Listed | None = None
+        self._columns = _NO_COLUMNS  # those of the cached responses
         self._widths = _NO_WIDTHS
-        self._updated = False  # whether the widths have been updated since they were computed
+        self._updated = (
+            False  # whether the cached widths have been updated since they were computed
+        )
 
     @property
     def log_det(self) -> float:
@@ -99,20 +100,20 @@ class Ellipsoid:
         self.count += 1
 
     def remove(self, features: Array) -> None:
-        """Take g g' out of Sigma again, as if it had never been added.
+        """Subtract g g' from Sigma, as if it had never been added.
 
-        Refused, and nothing changed, if Sigma would no longer be positive definite: then they
-        never were added. Refused too where the ridge is so small, and so little else was
-        learned in their direction, that rounding would show in what is left.
+        Refused, without any change, if Sigma would no longer be positive definite: then g was
+        never added. Also refused if the ridge is so small, and other data in the direction of g
+        so scarce, that rounding errors would show.
         """
-        # The inverse began at 1 / lam and has errors of that size times EPSILON ever since;
-        # a removal divides them by 1 - g' Sigma^-1 g.
+        # The inverse started at 1 / lam and has errors of EPSILON / lam since then. A removal
+        # divides them by 1 - g' Sigma^-1 g.
         if not self.count or not self._change(
             features, -1.0, EPSILON / MOST_LOST / self.lam, np.inf
         ):
             raise SettingError(
                 f"These features cannot be removed: they were never added, or a ridge of "
-                f"{self.lam:g} is too small to take them out exactly: {features}."
+                f"{self.lam:g} is too small to remove them exactly: {features}."
             )
         self.count -= 1
 
@@ -132,62 +133,62 @@ class Ellipsoid:
         responses : Listed
             The responses.
         keep : bool
-            Whether they will come again, so that their widths are worth keeping up to date.
+            Whether to cache the widths, for responses that come again.
         """
-        if responses is self._kept:
+        if responses is self._cached:
             return self._widths
         if responses.dim != self._shape[0]:
             raise SettingError(
                 f"responses must have {self._shape[0]} features each, not {responses.dim}."
             )
         demand_short(responses, self.lam)
-        # Widths kept by updates differ in their last bits from widths computed anew: an
-        # agent that meets equal responses in another run goes on with those it has.
-        if self._kept is not None and np.array_equal(self._kept.matrix, responses.matrix):
+        # Updated widths differ in their last bits from recomputed ones. So equal responses, in
+        # another run or after a restore, get the cached widths.
+        if self._cached is not None and np.array_equal(self._cached.matrix, responses.matrix):
             widths = self._widths
         else:
             widths = _quadratic_forms(self.inverse, responses.columns)
             if keep:
                 self._updated = False
         if keep:
-            self._keep(responses, widths)
+            self._cache(responses, widths)
         return widths
 
-    def _keep(self, responses: Listed, widths: Array) -> None:
-        self._kept, self._columns, self._widths = responses, responses.columns, widths
+    def _cache(self, responses: Listed, widths: Array) -> None:
+        self._cached, self._columns, self._widths = responses, responses.columns, widths
 
     def state(self) -> State:
-        """The inverse, and the kept widths unless the inverse gives them to the bit."""
+        """The inverse, and the cached widths unless the inverse gives the same bits."""
         state: State = {"inverse": self.inverse.copy(), "count": self.count}
-        if self._kept is None or not self._updated:
+        if self._cached is None or not self._updated:
             return {**state, "kept": np.empty((0, *self._shape)), "widths": np.empty(0)}
-        return {**state, "kept": self._kept.matrix.copy(), "widths": self._widths.copy()}
+        return {**state, "kept": self._cached.matrix.copy(), "widths": self._widths.copy()}
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave."""
+        """Restore a state that ``state()`` gave."""
         inverse = np.array(state["inverse"], dtype=np.float64)
-        kept = np.asarray(state["kept"], dtype=np.float64)
+        cached = np.asarray(state["kept"], dtype=np.float64)
         widths = np.array(state["widths"], dtype=np.float64)
-        fits = inverse.shape == 2 * self._shape and kept.shape == (len(widths), *self._shape)
-        numbers = [inverse, kept, widths]
+        fits = inverse.shape == 2 * self._shape and cached.shape == (len(widths), *self._shape)
+        numbers = [inverse, cached, widths]
         if not all(np.isfinite(part).all() for part in numbers) or (widths < 0).any():
             raise SettingError("The saved ellipsoid has numbers that are not possible.")
         if not fits:
             raise SettingError(
                 f"The saved ellipsoid has an inverse of shape {inverse.shape}, responses of "
-                f"shape {kept.shape} and {len(widths)} widths; this agent's features are of "
+                f"shape {cached.shape} and {len(widths)} widths; this agent's features are of "
                 f"size {self._shape[0]}."
             )
         self.count = whole("count", int(state["count"]), at_least=0)
         self.inverse = inverse
-        self._kept, self._columns, self._widths = None, _NO_COLUMNS, _NO_WIDTHS
-        if len(kept):
-            self._keep(Listed(kept), widths)
+        self._cached, self._columns, self._widths = None, _NO_COLUMNS, _NO_WIDTHS
+        if len(cached):
+            self._cache(Listed(cached), widths)
             self._updated = True
 
 
 def demand_short(responses: Listed, lam: float) -> None:
-    """Refuse responses with features that are too long for a ridge, and say what to do."""
+    """Refuse responses with features that are too long for a ridge."""
     longest, squared = _longest(responses.columns)
     if not squared <= LARGEST_RATIO * lam * _SLACK:
         raise too_long(responses.features(longest), lam, f" of response {longest}")
@@ -249,9 +250,9 @@ def _rank_one(
 ) -> bool:
     """Sherman and Morrison: Sigma^-1 -= u u' / (1 + g'u) with u = Sigma^-1 g, and the widths.
 
-    A sign of -1 takes g g' out again. False, and nothing changed, if Sigma would then no
-    longer be positive definite by more than rounding, ``lost`` times g'g, if there are
-    features that are no numbers, or if g'g is above ``longest``.
+    A sign of -1 removes g g'. Returns False, without any change, if Sigma would no longer be
+    positive definite by more than ``lost`` times g'g (rounding), if a feature is not finite, or
+    if g'g is above ``longest``.
     """
     dim = len(g)
     u = np.empty(dim)
@@ -267,7 +268,7 @@ def _rank_one(
         return False
     shrink = sign / grown
     for i in range(dim):
-        for j in range(i + 1):  # one triangle, mirrored: stays symmetric to the bit
+        for j in range(i + 1):  # one triangle, mirrored: stays exactly symmetric
             inverse[i, j] -= u[i] * (u[j] * shrink)
             inverse[j, i] = inverse[i, j]
     responses = len(widths)

@@ -1,4 +1,4 @@
-"""Maximum likelihood over a finite class F, which is what the paper's theorems are about."""
+"""Maximum likelihood over a finite class F, the setting of the paper's theorems."""
 
 from __future__ import annotations
 
@@ -9,27 +9,22 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, real, whole
-from tellback.models.model import (
-    ModelSpec,
-    checked_instruction,
-    demand_distributions,
-    demand_table,
-)
+from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 from tellback.streams import CLASS_STREAM, Streams
 from tellback.theory import softmax_class
 
 ROUNDING = 1e-9
-"""Up to this, two F are the same."""
+"""The largest difference between two equal F."""
 
 
 @dataclass(frozen=True)
 class FiniteClass(ModelSpec):
-    """The most likely of a known number of F (Algorithm 1, line 3, with its given class).
+    """The most likely member of a known finite class (Algorithm 1, line 3).
 
-    The class is public, as Algorithm 1 requires: what is hidden is which member is the
-    truth. ``worlds.Realizable`` with the same size, seed and temperature has one of them.
+    The agent knows the class, as Algorithm 1 requires, but not which member is the truth.
+    ``worlds.Realizable`` with the same size, seed and temperature has one of its members.
 
     Parameters
     ----------
@@ -38,7 +33,7 @@ class FiniteClass(ModelSpec):
     seed : int
         The seed from which the members are drawn.
     temperature : float
-        They are soft-maxes of standard Gaussians divided by this.
+        The members are softmaxes of standard Gaussians divided by this.
     """
 
     size: int = 64
@@ -58,7 +53,7 @@ class FiniteClass(ModelSpec):
         return softmax_class(self.size, instructions, dim, self.temperature, rng)
 
     def bound(self, instructions: int, dim: int) -> float:
-        """B of Assumption 2 for features on the simplex: no f(x) of any member is longer."""
+        """B of Assumption 2 with features on the simplex: the largest |f(x)|, at least 1."""
         lengths = np.linalg.norm(self.members(instructions, dim), axis=2)
         return max(1.0, float(lengths.max()))
 
@@ -85,7 +80,7 @@ class FiniteClassModel:
         self._members = members.view()
         self._members.flags.writeable = False
         self.log_likelihoods = np.zeros(len(members))
-        self.described = 0  # descriptions that were learned
+        self.described = 0  # the number of descriptions learned
         self._best = 0
         self._accepted: Listed | None = None
 
@@ -100,12 +95,12 @@ class FiniteClassModel:
         return fits and bool((np.abs(self._members - f).max(axis=(1, 2)) <= ROUNDING).any())
 
     def likelihood_gap(self) -> float:
-        """None: no member is more likely than the most likely one."""
+        """0: the estimate is the exact maximum over the class."""
         return 0.0
 
     @property
     def f(self) -> Array:
-        """F-hat: the most likely member, the first of several."""
+        """F-hat: the most likely member, the first one under ties."""
         f: Array = self._members[self._best]
         return f
 
@@ -120,24 +115,24 @@ class FiniteClassModel:
         return estimates
 
     def learn(self, features: Array, description: Instruction) -> None:
-        """Weigh every member by how likely it finds the description."""
+        """Add the log-probability of the description to every member."""
         _, instructions, dim = self._members.shape
         x = checked_instruction(description, instructions)
         if features.shape != (dim,):
             raise SettingError(f"features must be {dim} numbers, not of shape {features.shape}.")
         if not (features >= 0).all() or not 0 < features.sum() < np.inf:  # NaN too
             raise SettingError(f"features must be a distribution, not {features}.")
-        with np.errstate(divide="ignore"):  # a member that says never is ruled out
+        with np.errstate(divide="ignore"):  # a probability of 0 rules a member out
             self.log_likelihoods += np.log(self._members[:, x] @ features)
         self.described += 1
         self._best = int(self.log_likelihoods.argmax())
 
     def state(self) -> State:
-        """The log-likelihoods, and of how many descriptions."""
+        """The log-likelihoods and the number of descriptions."""
         return {"log_likelihoods": self.log_likelihoods.copy(), "described": self.described}
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave."""
+        """Restore a state that ``state()`` gave."""
         given = np.array(state["log_likelihoods"], dtype=np.float64)
         if given.shape != self.log_likelihoods.shape or not (given < np.inf).all():
             raise SettingError(

@@ -1,4 +1,4 @@
-"""Random Fourier features: a linear model over them is a smooth one over the features."""
+"""Random Fourier features: a linear model over them is a smooth function of the features."""
 
 from __future__ import annotations
 
@@ -9,27 +9,28 @@ import numpy as np
 from tellback.arrays import AnyArray, Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError
+from tellback.models.states import saved_array
 from tellback.roles import State
 
 BIAS = 30.0
-"""The constant feature is so large that the ridge hardly holds it back."""
+"""The constant feature: so large that the ridge hardly shrinks its coefficient."""
 
 FAR = 100.0
-"""Spreads from the mean beyond which all is equally far: one outlier must not count for all."""
+"""Standardised features are clipped here, so that an outlier does not dominate."""
 
 
 class Fourier:
     """A constant, the standardised features, and waves of random direction and phase.
 
-    The inner product of the waves of two points tends to exp(-|z - z'|^2 / (2 d length^2)) as
-    their number grows (Rahimi and Recht 2007), z being the features in units of their spread.
+    As the number of waves grows, the inner product of the waves of two points approaches
+    exp(-|z - z'|^2 / (2 d length^2)), with z the standardised features (Rahimi and Recht 2007).
 
     Parameters
     ----------
     dim, waves : int
-        How many features, and how many waves.
+        The number of features, and of waves.
     length : float
-        How far, in spreads of the features, a description carries.
+        The length scale, in spreads of the features.
     rng : numpy.random.Generator
         For directions and phases.
     """
@@ -42,22 +43,22 @@ class Fourier:
 
     @property
     def size(self) -> int:
-        """How many features come out."""
+        """The number of Fourier features."""
         return 1 + self._dim + len(self._phases)
 
     def fit(self, features: AnyArray) -> None:
-        """Standardise by the mean and the spread of these."""
+        """Set the mean and the spread for standardising to those of these features."""
         spread = features.std(axis=0, dtype=np.float64)
         self._centre = features.mean(axis=0, dtype=np.float64)
         self._spread = np.where(spread > 0, spread, 1.0)
 
     def __call__(self, features: AnyArray) -> Array:
-        """The features of points, a row each."""
+        """The Fourier features of points, a row each."""
         rows = np.ascontiguousarray(features, dtype=np.float64)
         return _waves(rows, self._centre, self._spread, self._directions, self._phases)
 
     def state(self) -> State:
-        """Everything that was drawn or fitted."""
+        """Directions, phases, mean and spread."""
         return {
             "directions": self._directions.copy(),
             "phases": self._phases.copy(),
@@ -66,12 +67,10 @@ class Fourier:
         }
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave."""
-        saved = {name: np.array(state[name], dtype=np.float64) for name in self.state()}
-        for name, now in self.state().items():
-            shape = np.shape(now)
-            if saved[name].shape != shape or not np.isfinite(saved[name]).all():
-                raise SettingError(f"The saved {name} must be finite, of shape {shape}.")
+        """Restore a state that ``state()`` gave."""
+        saved = {
+            name: saved_array(state, name, np.shape(now)) for name, now in self.state().items()
+        }
         if (saved["spread"] <= 0).any():
             raise SettingError("The saved spread must be positive.")
         self._directions, self._phases = saved["directions"], saved["phases"]

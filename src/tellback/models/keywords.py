@@ -1,17 +1,17 @@
-"""A model of sentences that needs few of them: which words go with which features.
+"""A model of sentences that learns from few of them: which words go with which features.
 
-What is said of a response is how people put sentences together, whatever these are about,
-tilted towards the words that go with its features:
+A description is a sentence of a language model, tilted towards the words that go with the
+features of the response:
 
     P(x | y, s) = P(x) * product over the words w of x of (P(w | y, s) / P(w)) ** r(w).
 
-P(x) counts which words follow which (``Trigrams``). P(w | y, s), the probability that w occurs,
-is a ridge regression on random Fourier features (``Fourier``), in closed form for all words at
-once. r(w), from 0 to 1, is how much of what the features seem to say about w is more than
-chance: close to 1 for "red", 0 for "there". Without it, the many words that say nothing drown
-the few that do.
+P(x) is a trigram model (``Trigrams``). P(w | y, s), the probability that w occurs, is a ridge
+regression on random Fourier features (``Fourier``), in closed form for all words at once. The
+relevance r(w), from 0 to 1, is the part of the explained variance of w that is more than chance:
+close to 1 for "red", 0 for "there". Without it, the many irrelevant words outweigh the few
+relevant ones.
 
-A description is learned at once, by one rank-one update; nothing is iterated.
+A description is learned by one rank-one update, without iterations.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ from tellback.models.description_log import DescriptionLog
 from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid
 from tellback.models.fourier import BIAS, Fourier
 from tellback.models.model import ModelSpec, checked_sentence, demand_sentences
+from tellback.models.states import saved_array
 from tellback.models.trigrams import Trigrams
-from tellback.models.words import END, LONGEST, Vocabulary
+from tellback.models.words import BEGIN, END, LONGEST, Vocabulary
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 
 FLOOR = 0.02
-"""How much rarer than usual a word may at most seem to be: one surprise rules nothing out."""
+"""The least P(w | y, s) / P(w): a single unexpected word must not rule a response out."""
 
-SMALL = -500.0
-"""Logarithms below this are squeezed: the smallest number there is has one of about -745."""
+TINY = -500.0
+"""Logarithms below this are compressed: exp underflows at about -745."""
 
-MEASURED_AT = frozenset(2**i for i in range(11))
-"""After how many descriptions the features are standardised by all so far, and all is learned
-again in the new measure; after the last, mean and spread are known well enough."""
+RESTANDARDISED_AT = frozenset(2**i for i in range(11))
+"""Numbers of descriptions at which the features are standardised again by all features so far, and
+all descriptions are learned again. After the last, mean and spread hardly change."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,9 @@ class Keywords(ModelSpec):
     Parameters
     ----------
     waves : int
-        How many random Fourier features: more fit finer, and cost their square.
+        The number of random Fourier features. More fit finer; the cost grows with the square.
     length : float
-        How far a description carries, in spreads of the features.
+        The length scale of the regression, in spreads of the features.
     lam : float
         The ridge.
 
@@ -75,7 +76,7 @@ class Keywords(ModelSpec):
         )
 
     def build(self, facts: Facts, rng: np.random.Generator) -> KeywordsModel:
-        """A model that has heard nothing."""
+        """A model without data."""
         demand_sentences(self.kind, facts)
         return KeywordsModel(self, facts.dim, rng)
 
@@ -100,69 +101,69 @@ class KeywordsModel:
         self._lam = spec.lam
         self._fourier = Fourier(dim, spec.waves, spec.length, rng)
         self._vocabulary = Vocabulary()
-        self._said = DescriptionLog(dim)
-        self._forget()
+        self._log = DescriptionLog(dim)
+        self._reset()
 
-    def _forget(self) -> None:
-        """Have no regression and no phrases; what was said is kept."""
+    def _reset(self) -> None:
+        """Reset the regression and the trigrams, but not the log."""
         self._ellipsoid = Ellipsoid(self._fourier.size, self._lam)
-        self._phrases = Trigrams()
+        self._trigrams = Trigrams()
         self._sums = np.zeros((0, self._fourier.size))
         self._coefficients = np.zeros((0, self._fourier.size))
 
     @property
     def described(self) -> int:
-        """How many descriptions were learned."""
-        return len(self._said)
+        """The number of descriptions learned."""
+        return len(self._log)
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """P-hat(x | y, s) of the whole sentence for every listed response."""
-        rows = self._looked_up(instruction, responses)
+        rows = self._checked_rows(instruction, responses)
         return self._tilted(rows, self._frequencies(rows, responses))
 
     def draws(
         self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
     ) -> Array:
-        """What the estimates might be, a row a draw: every word's frequency drawn for itself.
+        """Samples of the estimates, a row a sample: the frequency of every word is drawn.
 
-        Around what the regression says, normal, with covariance P(w) (1 - P(w)) Sigma^-1.
+        Normal around the regression, with covariance P(w) (1 - P(w)) Sigma^-1.
         """
-        rows = self._looked_up(instruction, responses)
+        rows = self._checked_rows(instruction, responses)
         frequencies = self._frequencies(rows, responses)
         points = self._fourier(responses.matrix)
         spread = _root(points @ self._ellipsoid.inverse @ points.T)
-        usual = self._usual(self._told_of(rows))
-        noise = rng.standard_normal((count, len(usual), len(responses))) @ spread.T
-        drawn = frequencies + np.sqrt(usual * (1 - usual))[:, None] * noise
+        base = self._base_rates(self._known_words(rows))
+        noise = rng.standard_normal((count, len(base), len(responses))) @ spread.T
+        drawn = frequencies + np.sqrt(base * (1 - base))[:, None] * noise
         return np.array([self._tilted(rows, one) for one in drawn])
 
     def learn(self, features: Array, description: Instruction) -> None:
-        """Take in the description."""
-        row, sentence = self._said.checked(features), checked_sentence(description)
-        self._said.add(row, self._vocabulary.learn(sentence))
-        if self.described in MEASURED_AT:
-            self._start_over()
+        """Add the description to the log, the regression and the trigrams."""
+        row, sentence = self._log.checked(features), checked_sentence(description)
+        self._log.add(row, self._vocabulary.learn(sentence))
+        if self.described in RESTANDARDISED_AT:
+            self._relearn()
         else:
-            self._take_in(self.described - 1)
+            self._learn(self.described - 1)
 
-    def _start_over(self) -> None:
-        """Standardise by all features so far, and learn all again in the new measure."""
-        said = self._said
-        self._fourier.fit(said.features[said.described])
-        self._forget()
-        for which in range(len(said)):
-            self._take_in(which)
+    def _relearn(self) -> None:
+        """Standardise by all features so far, and learn all descriptions again."""
+        log = self._log
+        self._fourier.fit(log.features[log.described])
+        self._reset()
+        for which in range(len(log)):
+            self._learn(which)
 
-    def _take_in(self, which: int) -> None:
-        """Learn one of the descriptions."""
-        said = self._said
-        entry = int(said.described[which])
-        sentence = said.sentence_of(entry)
-        self._phrases.add(sentence)
+    def _learn(self, which: int) -> None:
+        """Learn one description of the log."""
+        log = self._log
+        entry = int(log.described[which])
+        sentence = log.sentence_of(entry)
+        self._trigrams.add(sentence)
         self._make_room()
-        point = self._fourier(said.features[entry : entry + 1])[0]
+        point = self._fourier(log.features[entry : entry + 1])[0]
         words = np.unique(sentence).astype(np.int64)
-        _learn(self._ellipsoid.inverse, point, words, self._coefficients, self._sums)
+        _update(self._ellipsoid.inverse, point, words, self._coefficients, self._sums)
         self._ellipsoid.add(point)
 
     def _make_room(self) -> None:
@@ -172,80 +173,80 @@ class KeywordsModel:
             self._sums = np.pad(self._sums, room)
             self._coefficients = np.pad(self._coefficients, room)
 
-    def _looked_up(self, instruction: Instruction, responses: Listed) -> list[int]:
+    def _checked_rows(self, instruction: Instruction, responses: Listed) -> list[int]:
         if responses.dim != self._dim:
             raise SettingError(
-                f"keywords was made for {self._dim} features; here are {responses.dim}."
+                f"keywords was built for {self._dim} features; here are {responses.dim}."
             )
         return self._vocabulary.look_up(checked_sentence(instruction))
 
-    def _told_of(self, rows: list[int]) -> Indices:
-        """The words among these that were ever said, each once."""
-        known = len(self._vocabulary)
-        return np.unique([row for row in rows if row < known]).astype(np.int64)
+    def _known_words(self, rows: list[int]) -> Indices:
+        """The words among these that are in the vocabulary, each once."""
+        size = len(self._vocabulary)
+        return np.unique([row for row in rows if row < size]).astype(np.int64)
 
-    def _usual(self, words: Indices) -> Array:
-        """How often each word occurs, whatever is described."""
-        usual: Array = self._sums[words, 0] / (BIAS * max(1, self.described))
-        return usual
+    def _base_rates(self, words: Indices) -> Array:
+        """P(w): the share of descriptions in which each word occurs."""
+        rates: Array = self._sums[words, 0] / (BIAS * max(1, self.described))
+        return rates
 
     def _frequencies(self, rows: list[int], responses: Listed) -> Array:
-        """P-hat(w | y, s) by the regression: a row a word that was ever said."""
-        coefficients = self._coefficients[self._told_of(rows)]
+        """P-hat(w | y, s) by the regression: a row for each word in the vocabulary."""
+        coefficients = self._coefficients[self._known_words(rows)]
         return _products(coefficients, self._fourier(responses.matrix))
 
     def _tilted(self, rows: list[int], frequencies: Array) -> Array:
         """The probability of a sentence from the frequencies of its words."""
-        words = self._told_of(rows)
+        words = self._known_words(rows)
         size = max(rows, default=0) + len(self._vocabulary)
-        usual = self._phrases.log_probability(rows, size)
-        logs = usual + self._log_lifts(words, frequencies).sum(axis=0)
+        base = self._trigrams.log_probability(rows, size)
+        logs = base + self._log_lifts(words, frequencies).sum(axis=0)
         return _as_probabilities(logs)
 
     def _log_lifts(self, words: Indices, frequencies: Array) -> Array:
         """r(w) log(P(w | y, s) / P(w)), a row a word."""
-        usual = self._usual(words)[:, None]
-        lifts: Array = np.log(np.maximum(frequencies, 0.0) / usual + FLOOR)
+        base = self._base_rates(words)[:, None]
+        lifts: Array = np.log(np.maximum(frequencies, 0.0) / base + FLOOR)
         return self.relevance(words)[:, None] * lifts
 
     def relevance(self, words: Indices) -> Array:
-        """r(w): the share of what the features explain of a word that is more than chance.
+        """r(w): the share of the explained variance of a word that is more than chance.
 
-        With n descriptions and a fit that has p degrees of freedom, features that have nothing
-        to do with a word explain p/n of its variance.
+        With n descriptions and a fit with p degrees of freedom, unrelated features explain p/n
+        of the variance of a word.
         """
         n = max(1, self.described)
-        usual = self._usual(words)
+        base = self._base_rates(words)
         freedom = self._fourier.size - self._lam * float(np.trace(self._ellipsoid.inverse)) - 1
         explained = np.einsum("wi,wi->w", self._sums[words], self._coefficients[words]) / n
-        variance = np.maximum(usual * (1 - usual), 1e-12)
-        share = np.maximum((explained - usual**2) / variance, 1e-12)
+        variance = np.maximum(base * (1 - base), 1e-12)
+        share = np.maximum((explained - base**2) / variance, 1e-12)
         relevance: Array = np.clip(1 - freedom / n / share, 0.0, 1.0)
         return relevance
 
     def speak(self, features: Array, rng: np.random.Generator) -> str:
-        """Describe a response in the model's own words, drawn one after the other."""
-        point = self._fourier(self._said.checked(features)[None, :])
-        known = np.arange(len(self._vocabulary))
-        tilt = np.zeros(len(known))
+        """A description of a response, drawn word by word."""
+        point = self._fourier(self._log.checked(features)[None, :])
+        size = len(self._vocabulary)
+        tilt = np.zeros(size)
         if self.described:
-            said = known[self._sums[known, 0] > 0]
-            tilt[said] = self._log_lifts(said, self._coefficients[said] @ point.T)[:, 0]
+            words = np.flatnonzero(self._sums[:size, 0] > 0)
+            tilt[words] = self._log_lifts(words, self._coefficients[words] @ point.T)[:, 0]
         rows: list[int] = []
         while len(rows) < LONGEST:
-            chances = self._phrases.following(rows, len(known)) * np.exp(tilt)
-            chances[0] = 0.0  # no sentence has a beginning in its midst
-            word = int(rng.choice(len(known), p=chances / chances.sum()))
+            weights = self._trigrams.following(rows, size) * np.exp(tilt)
+            weights[BEGIN] = 0.0  # the mark of a beginning is no word
+            word = int(rng.choice(size, p=weights / weights.sum()))
             if word == END:
                 break
             rows.append(word)
         return self._vocabulary.spell(rows)
 
     def state(self) -> State:
-        """The history, the words, the Fourier features and the regression over them."""
+        """The log, the vocabulary, the Fourier features and the regression."""
         taken = len(self._vocabulary)
         return {
-            **self._said.state(),
+            **self._log.state(),
             **self._fourier.state(),
             **self._ellipsoid.state(),
             "words": self._vocabulary.state(),
@@ -254,57 +255,47 @@ class KeywordsModel:
         }
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave."""
+        """Restore a state that ``state()`` gave."""
         vocabulary = Vocabulary.restored(np.asarray(state["words"]))
-        said = DescriptionLog.restored(state, self._dim, len(vocabulary))
+        log = DescriptionLog.restored(state, self._dim, len(vocabulary))
         size = self._fourier.size
-        sums, coefficients = (_saved(state, name, size) for name in ("sums", "coefficients"))
-        taken = len(vocabulary) if len(said) else 0
-        if not len(sums) == len(coefficients) == taken or (sums[END + 1 :, 0] <= 0).any():
-            raise SettingError(
-                f"The saved regression is of {len(sums)} and {len(coefficients)} words, some "
-                f"never said perhaps, and must be of {taken} that were."
-            )
+        shape = (len(vocabulary) if len(log) else 0, size)
+        sums, coefficients = (saved_array(state, name, shape) for name in ("sums", "coefficients"))
+        if (sums[END + 1 :, 0] <= 0).any():
+            raise SettingError("The saved sums have a word that never occurred.")
         ellipsoid = Ellipsoid(size, self._lam)
         ellipsoid.restore(state)
-        if ellipsoid.count != len(said):
+        if ellipsoid.count != len(log):
             raise SettingError(
-                f"The saved regression has learned {ellipsoid.count} of {len(said)} descriptions."
+                f"The saved regression has learned {ellipsoid.count} of {len(log)} descriptions."
             )
         self._fourier.restore(state)
-        self._vocabulary, self._said, self._ellipsoid = vocabulary, said, ellipsoid
+        self._vocabulary, self._log, self._ellipsoid = vocabulary, log, ellipsoid
         self._sums, self._coefficients = sums, coefficients
-        self._phrases = Trigrams()
-        for entry in said.described.tolist():
-            self._phrases.add(said.sentence_of(entry))
+        self._trigrams = Trigrams()
+        for entry in log.described.tolist():
+            self._trigrams.add(log.sentence_of(entry))
 
 
 def _as_probabilities(logs: Array) -> Array:
-    """What has these logarithms, brought between 0 and 1 without making two of them alike.
+    """Exponentials of the logarithms, mapped into (0, 1) without making two of them equal.
 
-    The tilt may take a probability beyond 1: above 1/2, p counts for 1 - 1/(4 p). And that of a
-    very long sentence would be rounded to 0.
+    The tilt can raise a probability above 1: above 1/2, p is replaced by 1 - 1/(4 p). The
+    probability of a very long sentence would underflow to 0: its logarithm is compressed.
     """
-    squeezed = SMALL - 100 * (1 - SMALL / np.minimum(logs, SMALL))
-    p = np.exp(np.where(logs < SMALL, squeezed, np.minimum(logs, 30.0)))
+    compressed = TINY - 100 * (1 - TINY / np.minimum(logs, TINY))
+    p = np.exp(np.where(logs < TINY, compressed, np.minimum(logs, 30.0)))
     capped: Array = np.where(p > 0.5, 1 - 0.25 / np.maximum(p, 0.5), p)
     return capped
 
 
-def _saved(state: State, name: str, size: int) -> Array:
-    values = np.array(state[name], dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] != size or not np.isfinite(values).all():
-        raise SettingError(f"The saved {name} must be finite, with {size} columns.")
-    return values
-
-
 @compiled
-def _learn(inverse: Array, point: Array, words: Indices, coefficients: Array, sums: Array) -> None:
-    """Recursive least squares for all words at once, 1 for those that occurred and else 0."""
+def _update(inverse: Array, point: Array, words: Indices, coefficients: Array, sums: Array) -> None:
+    """Recursive least squares for all words at once: 1 if a word occurred, else 0."""
     size = len(point)
     u = np.zeros(size)
     for j in range(size):
-        for i in range(size):  # along memory: the inverse is symmetric
+        for i in range(size):  # in memory order; the inverse is symmetric
             u[i] += inverse[j, i] * point[j]
     grown = 1.0
     for i in range(size):
@@ -326,7 +317,7 @@ def _learn(inverse: Array, point: Array, words: Indices, coefficients: Array, su
 
 @compiled
 def _products(coefficients: Array, points: Array) -> Array:
-    """Inner products; unlike a matrix product's, to the bit the same for equal points."""
+    """Inner products, bit for bit the same for equal points (a matrix product's may differ)."""
     products = np.zeros((len(coefficients), len(points)))
     for w in range(len(coefficients)):
         for y in range(len(points)):
@@ -336,7 +327,7 @@ def _products(coefficients: Array, points: Array) -> Array:
 
 
 def _root(covariance: Array) -> Array:
-    """A square root of a covariance that may have no inverse."""
+    """A square root of a covariance, singular or not."""
     values, vectors = np.linalg.eigh(covariance)
     root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
     return root

@@ -1,4 +1,4 @@
-"""What a description counts for: rows of a table of sums, and how much for each."""
+"""Labels of descriptions for ridge regression: one-hot, or embeddings of sentences."""
 
 from __future__ import annotations
 
@@ -16,40 +16,51 @@ _ONE = np.ones(1)
 _NONE = np.empty(0, dtype=np.int64)
 
 
-class Label(NamedTuple):
-    """The rows that an instruction counts for, and its weight in each."""
+class SparseLabel(NamedTuple):
+    """The label of an instruction: the rows that are not 0, and their weights."""
 
     rows: Indices
     weights: Array
 
 
-class Labels(Protocol):
+class LabelEncoder(Protocol):
     """Gives every instruction its label."""
 
     @property
     def size(self) -> int:
-        """How many rows there are now."""
+        """The number of rows now."""
         ...
 
-    def known(self, instruction: Instruction) -> Label:
-        """The label of an instruction, changing nothing; without a row if it has none yet."""
+    def look_up(self, instruction: Instruction) -> SparseLabel:
+        """The label of an instruction; without rows if it is new. Changes nothing."""
         ...
 
-    def learned(self, instruction: Instruction) -> Label:
-        """The label of an instruction, which gets one if it has none yet."""
+    def learn(self, instruction: Instruction) -> SparseLabel:
+        """The label of an instruction; a new one gets a row."""
         ...
 
     def state(self) -> State:
-        """What was learned, in arrays."""
+        """The learned rows, in arrays."""
         ...
 
     def restore(self, state: State) -> None:
-        """Go back to such a state."""
+        """Restore such a state."""
         ...
 
 
-class TableLabels:
-    """One row an instruction of a table.
+class _FixedLabels:
+    """The state of labels that do not change."""
+
+    def state(self) -> State:
+        """Nothing is learned."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing is learned."""
+
+
+class TableLabels(_FixedLabels):
+    """One row for each instruction of a table.
 
     Parameters
     ----------
@@ -60,24 +71,17 @@ class TableLabels:
     def __init__(self, instructions: int) -> None:
         self.size = instructions
 
-    def known(self, instruction: Instruction) -> Label:
+    def look_up(self, instruction: Instruction) -> SparseLabel:
         """The instruction's own row."""
-        return Label(np.array([checked_instruction(instruction, self.size)]), _ONE)
+        return SparseLabel(np.array([checked_instruction(instruction, self.size)]), _ONE)
 
-    learned = known
-
-    def state(self) -> State:
-        """Nothing was learned."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing was learned."""
+    learn = look_up
 
 
 class SentenceLabels:
-    """One row a sentence, the next free one when it is first said.
+    """One row for each sentence; a new sentence takes the next free row.
 
-    Nothing that is said in one wording is known of another: what embeddings are measured by.
+    Different wordings share nothing. It is the baseline for embeddings.
     """
 
     def __init__(self) -> None:
@@ -85,29 +89,31 @@ class SentenceLabels:
 
     @property
     def size(self) -> int:
-        """How many sentences were said."""
+        """The number of distinct sentences."""
         return len(self._rows)
 
-    def known(self, instruction: Instruction) -> Label:
-        """The row of a sentence; none if it was never said."""
+    def look_up(self, instruction: Instruction) -> SparseLabel:
+        """The row of a sentence; none if it is new."""
         row = self._rows.get(checked_sentence(instruction))
-        return Label(_NONE, np.empty(0)) if row is None else Label(np.array([row]), _ONE)
+        return (
+            SparseLabel(_NONE, np.empty(0)) if row is None else SparseLabel(np.array([row]), _ONE)
+        )
 
-    def learned(self, instruction: Instruction) -> Label:
+    def learn(self, instruction: Instruction) -> SparseLabel:
         """The row of a sentence."""
         row = self._rows.setdefault(checked_sentence(instruction), len(self._rows))
-        return Label(np.array([row]), _ONE)
+        return SparseLabel(np.array([row]), _ONE)
 
     def state(self) -> State:
         """The sentences in the order of their rows."""
-        said = [sentence.encode(errors="surrogatepass") for sentence in self._rows]
+        encoded = [sentence.encode(errors="surrogatepass") for sentence in self._rows]
         return {
-            "sentences": np.frombuffer(b"".join(said), dtype=np.uint8).copy(),
-            "lengths": np.array([len(one) for one in said], dtype=np.int64),
+            "sentences": np.frombuffer(b"".join(encoded), dtype=np.uint8).copy(),
+            "lengths": np.array([len(one) for one in encoded], dtype=np.int64),
         }
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave."""
+        """Restore a state that ``state()`` gave."""
         text, lengths = np.asarray(state["sentences"]), np.asarray(state["lengths"])
         if text.dtype != np.uint8 or lengths.dtype.kind != "i" or (lengths < 0).any():
             raise SettingError("The saved sentences are not text.")
@@ -115,42 +121,35 @@ class SentenceLabels:
         if (int(ends[-1]) if len(ends) else 0) != len(text):
             raise SettingError("The saved sentences do not have the saved lengths.")
         try:
-            said = [
+            sentences = [
                 part.tobytes().decode(errors="surrogatepass")
                 for part in np.split(text, ends[:-1])[: len(ends)]
             ]
         except UnicodeDecodeError as error:
             raise SettingError("The saved sentences are not text.") from error
-        rows = {sentence: row for row, sentence in enumerate(said)}
-        if len(rows) != len(said):
+        rows = {sentence: row for row, sentence in enumerate(sentences)}
+        if len(rows) != len(sentences):
             raise SettingError("The saved sentences have one twice.")
         self._rows = rows
 
 
-class EmbeddedLabels:
-    """A row a feature of an encoder, which sentences share as far as they are alike.
+class EmbeddedLabels(_FixedLabels):
+    """One row for each feature of an encoder; similar sentences share rows.
 
     Parameters
     ----------
     encoder : TextEncoderSpec
-        Of sentences.
+        The encoder of sentences.
     """
 
     def __init__(self, encoder: TextEncoderSpec) -> None:
         self.size = encoder.dim
         self._encode: TextEncoder = encoder.build()
 
-    def known(self, instruction: Instruction) -> Label:
+    def look_up(self, instruction: Instruction) -> SparseLabel:
         """The features of the sentence that are not 0."""
         features = self._encode(checked_sentence(instruction))
         rows = np.flatnonzero(features)
-        return Label(rows, features[rows])
+        return SparseLabel(rows, features[rows])
 
-    learned = known
-
-    def state(self) -> State:
-        """Nothing was learned."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing was learned."""
+    learn = look_up

@@ -1,15 +1,15 @@
 """F and G learned together, by EM: the paper's open case, in which g is not known.
 
 P(x | y) = sum over d components of F[x, i] G[i, y], both factors unknown: a response draws a
-component, the component an instruction. With responses for documents and instructions for
-words this is probabilistic latent semantic analysis (Hofmann 1999); with a prior on both
-factors, latent Dirichlet allocation (Blei, Ng and Jordan 2003). The components have no names:
-to renumber them changes nothing. The likelihood has many maxima, so that the start matters a
-little; what is promised is that a full sweep never lowers the penalised likelihood.
+component, the component an instruction. With documents as responses and words as instructions,
+this is probabilistic latent semantic analysis (Hofmann 1999); with a prior on both factors, latent
+Dirichlet allocation (Blei, Ng and Jordan 2003). The order of the components is arbitrary. The
+likelihood has many maxima, so the start matters a little. A full sweep never lowers the penalised
+likelihood.
 
-What is kept is the table of counts, an instruction a row for each response. Each description
-brings its own response up to date, and a fixed number of others in turn; when all have had
-their turn, F is replaced. So a round costs the same however many went before.
+The history is a table of counts, one row per response. A description refreshes its own response,
+and a fixed number of others in turn. After a turn of all responses, F is replaced. So the cost of
+a round does not grow with the history.
 """
 
 from __future__ import annotations
@@ -22,41 +22,36 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import SettingError, real, whole
-from tellback.models.model import (
-    ModelSpec,
-    checked_instruction,
-    demand_distributions,
-    demand_table,
-)
+from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
+from tellback.models.states import saved_array
 from tellback.responses import SIMPLEX_TOLERANCE, Listed
 from tellback.roles import Facts, Instruction, State
 
 OWN_STEPS = 2
-"""EM steps on the response that was described; the others in turn take one."""
+"""EM steps on the described response; the others take one when it is their turn."""
 
 ROUGHNESS = 0.1
-"""By how much the factors differ from uniform in the beginning: equal components stay equal."""
+"""The deviation of the first factors from uniform: equal components would stay equal."""
 
 
 @dataclass(frozen=True)
 class LowRank(ModelSpec):
-    """The low-rank estimate of P(x | y) where responses have no features but one-hot ones.
+    """The low-rank estimate of P(x | y) for responses with one-hot features.
 
-    Features that are distributions over several coordinates are allowed: a description then
-    counts for the coordinates in proportion to their probability, given what was said. G has
-    a column for each coordinate.
+    Features that are distributions over several coordinates are allowed. A description then
+    counts for each coordinate by its probability given the description. G has one column per
+    coordinate.
 
     Parameters
     ----------
     rank : int
         d, the number of components. Too many cost less than too few.
     smooth : float
-        Added to the expected number of descriptions of every instruction by every component.
+        Pseudo-counts of every instruction in every component.
     spread : float
-        The number of descriptions, in equal parts from all components, that is added to those
-        of each response.
+        Pseudo-counts of each response, in equal parts from all components.
     refresh : int
-        How many responses each description brings up to date, in turn.
+        The number of other responses that a description refreshes, in turn.
     """
 
     rank: int = 10
@@ -85,9 +80,9 @@ class LowRankModel:
     spec : LowRank
         The settings.
     instructions, dim : int
-        |X|, and the number of coordinates of a response, mostly |Y|.
+        |X|, and the number of coordinates, mostly |Y|.
     rng : numpy.random.Generator
-        Where the first factors are drawn from.
+        For the first factors.
     """
 
     inexact: ClassVar[str] = "its fit is a local maximum of the likelihood, and near it at best"
@@ -97,13 +92,13 @@ class LowRankModel:
     ) -> None:
         self._spec = spec
         self._shape = (dim,)
-        self._counts = np.zeros((dim, instructions))  # a response a row: along memory
+        self._counts = np.zeros((dim, instructions))  # a row per response, for memory order
         self._f = _rough(rng, instructions, spec.rank, axis=0)
         self._g = _rough(rng, dim, spec.rank, axis=1)
-        self._expected = np.full_like(self._f, spec.smooth)  # of the responses that had their turn
+        self._expected = np.full_like(self._f, spec.smooth)  # sums of this turn
         self._turn = np.zeros(1, dtype=np.int64)
-        self._accepted: Listed | None = None  # the responses last found to be usable
-        self._coordinates: Indices | None = None  # theirs, if they are one-hot
+        self._accepted: Listed | None = None  # the last responses that passed the check
+        self._coordinates: Indices | None = None  # of the accepted responses, if one-hot
 
     @property
     def f(self) -> Array:
@@ -117,7 +112,7 @@ class LowRankModel:
 
     @property
     def described(self) -> int:
-        """How many descriptions were learned."""
+        """The number of descriptions learned."""
         return round(float(self._counts.sum()))
 
     def represent(self, features: Array) -> Array:
@@ -126,7 +121,7 @@ class LowRankModel:
         return mixed
 
     def representation(self, responses: Listed) -> Array:
-        """g-hat of every listed response, a row each: what was learned of it."""
+        """g-hat of every listed response, a row each."""
         if responses is not self._accepted:
             self._accept(responses)
         if self._coordinates is not None:
@@ -148,7 +143,7 @@ class LowRankModel:
         self._accepted = responses
 
     def learn(self, features: Array, description: Instruction) -> None:
-        """Count the description, and bring its response and some others up to date."""
+        """Count the description; refresh its response and some others."""
         x = checked_instruction(description, len(self._f))
         features = np.asarray(features, dtype=np.float64)
         if features.shape != self._shape:
@@ -187,16 +182,16 @@ class LowRankModel:
         return float((self._counts[described] * np.log((self._g @ self._f.T)[described])).sum())
 
     def penalised(self) -> float:
-        """The log-likelihood, plus the logarithm of the prior up to a constant.
+        """The log-likelihood plus the log of the Dirichlet priors, up to a constant.
 
-        Dirichlet priors: what is added to the counts is the weight of the logarithms.
+        The pseudo-counts are the weights of the logarithms in the priors.
         """
         part = self._spec.spread / self._spec.rank
         prior = self._spec.smooth * np.log(self._f).sum() + part * np.log(self._g).sum()
         return self.log_likelihood() + float(prior)
 
     def state(self) -> State:
-        """The counts, both factors, and how far the turn has come."""
+        """The counts, both factors, and the position in the turn."""
         return {
             "counts": self._counts.copy(),
             "f": self._f.copy(),
@@ -206,22 +201,11 @@ class LowRankModel:
         }
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave."""
-        own = {
-            "counts": self._counts,
-            "f": self._f,
-            "g": self._g,
-            "expected": self._expected,
+        """Restore a state that ``state()`` gave."""
+        own = {"counts": self._counts, "f": self._f, "g": self._g, "expected": self._expected}
+        saved = {
+            name: saved_array(state, name, array.shape, least=0) for name, array in own.items()
         }
-        saved = {name: np.array(state[name], dtype=np.float64) for name in own}
-        for name, values in saved.items():
-            if values.shape != own[name].shape:
-                raise SettingError(
-                    f"The saved {name} is of shape {values.shape}, and this model's is "
-                    f"{own[name].shape}."
-                )
-            if not np.isfinite(values).all() or (values < 0).any():
-                raise SettingError(f"The saved {name} has numbers that are not possible.")
         if not np.allclose(saved["f"].sum(axis=0), 1) or not np.allclose(saved["g"].sum(axis=1), 1):
             raise SettingError("The saved factors are not distributions.")
         turn = whole("turn", int(state["turn"]), at_least=0)
@@ -231,7 +215,7 @@ class LowRankModel:
 
 
 def _rough(rng: np.random.Generator, rows: int, rank: int, axis: int) -> Array:
-    """A factor that is almost uniform along an axis."""
+    """A factor, almost uniform along an axis."""
     factor = 1 + ROUGHNESS * rng.random((rows, rank))
     rough: Array = factor / factor.sum(axis=axis, keepdims=True)
     return rough
@@ -244,14 +228,14 @@ def _step(counts: Array, f: Array, g: Array, part: float, expected: Array) -> No
     drawn = np.full(rank, part)
     for x in range(instructions):
         if counts[x] > 0.0:
-            chance = 0.0
+            probability = 0.0
             for i in range(rank):
-                chance += f[x, i] * g[i]
-            weight = counts[x] / chance
+                probability += f[x, i] * g[i]
+            weight = counts[x] / probability
             for i in range(rank):
-                share = weight * f[x, i] * g[i]
-                drawn[i] += share
-                expected[x, i] += share
+                times = weight * f[x, i] * g[i]
+                drawn[i] += times
+                expected[x, i] += times
     total = drawn.sum()
     for i in range(rank):
         g[i] = drawn[i] / total
@@ -271,18 +255,18 @@ def _learn(
     refresh: int,
 ) -> None:
     dim = len(features)
-    chances = np.zeros(dim)
+    probabilities = np.zeros(dim)
     own = 0
     for y in range(dim):
         if features[y] > 0.0:
             for i in range(f.shape[1]):
-                chances[y] += f[x, i] * g[y, i]
-            chances[y] *= features[y]
-            if chances[y] > chances[own]:
+                probabilities[y] += f[x, i] * g[y, i]
+            probabilities[y] *= features[y]
+            if probabilities[y] > probabilities[own]:
                 own = y
-    chances /= chances.sum()  # exactly 1 at the one coordinate of one-hot features
+    probabilities /= probabilities.sum()  # exactly 1 at the one coordinate of one-hot features
     for y in range(dim):
-        counts[y, x] += chances[y]
+        counts[y, x] += probabilities[y]
     unused = np.zeros_like(expected)
     for _ in range(OWN_STEPS):
         _step(counts[own], f, g[own], part, unused)

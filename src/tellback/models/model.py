@@ -1,4 +1,4 @@
-"""What a model is: an estimate of the teacher, P(x | y, s), learned from descriptions."""
+"""The interface of models: an estimate of the teacher, P(x | y, s), from descriptions."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from tellback.specs import Spec
 
 @runtime_checkable
 class Model(Protocol):
-    """f-hat of the paper, whatever its form."""
+    """f-hat of the paper, in any form."""
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """The estimate of P(x | y, s) for every listed response y. Changes nothing."""
         ...
 
     def learn(self, features: Array, description: Instruction) -> None:
-        """Take in that a response with these features was described so."""
+        """Learn the description of a response with these features."""
         ...
 
     def state(self) -> State:
-        """All that was learned, in arrays and numbers."""
+        """Everything learned, in arrays and numbers."""
         ...
 
     def restore(self, state: State) -> None:
-        """Go back to such a state."""
+        """Restore such a state."""
         ...
 
 
 @runtime_checkable
 class Withdrawing(Protocol):
-    """A model that can take back exactly what it has learned."""
+    """A model that can unlearn a description exactly."""
 
     def withdraw(self, features: Array, description: Instruction) -> None:
-        """Be as if this description of these features had never come."""
+        """Become as if this description of these features had never been learned."""
         ...
 
 
 @runtime_checkable
 class Likely(Protocol):
-    """A model that knows how near its estimate is to maximum likelihood."""
+    """A model that bounds the distance of its estimate to maximum likelihood."""
 
     def likelihood_gap(self) -> float:
-        """How much higher the log-likelihood of any f in its class can be, at most."""
+        """An upper bound on how much higher the log-likelihood of any f in its class is."""
         ...
 
 
 @runtime_checkable
 class Speaking(Protocol):
-    """A model that can describe a response in its own words."""
+    """A model that can describe a response in words."""
 
     def speak(self, features: Array, rng: np.random.Generator) -> str:
         """A sentence drawn from P-hat(. | y, s)."""
@@ -65,14 +65,14 @@ class Speaking(Protocol):
 
 @runtime_checkable
 class SharesSigma(Protocol):
-    """A model that keeps Sigma, which an explorer then need not keep a second time."""
+    """A model with Sigma, which an explorer can share."""
 
     ellipsoid: Ellipsoid
 
 
 @runtime_checkable
 class Posterior(Protocol):
-    """A model that can say what else its estimates might be."""
+    """A model that can sample its estimates from a posterior."""
 
     def draws(
         self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
@@ -83,7 +83,7 @@ class Posterior(Protocol):
 
 @runtime_checkable
 class Representing(Model, Protocol):
-    """A model that learns g too: its own features of a response, from those it is given."""
+    """A model that also learns g: its own features of a response, from the given ones."""
 
     def represent(self, features: Array) -> Array:
         """g-hat of every row of features, a row each. Changes nothing."""
@@ -101,11 +101,11 @@ class ModelSpec(Spec):
     role: ClassVar[str] = "model"
 
     def known_class(self, facts: Facts) -> tuple[float, float] | None:
-        """log |F| and B, where the model chooses among finitely many f (Assumptions 1 and 2)."""
+        """log |F| and B of a finite class (Assumptions 1 and 2); None for other models."""
         return None
 
     def build(self, facts: Facts, rng: np.random.Generator) -> Model:
-        """Bring the model to life."""
+        """Build the live model."""
         raise NotImplementedError
 
 
@@ -125,7 +125,7 @@ def demand_sentences(model: str, facts: Facts) -> None:
 
 
 def checked_sentence(instruction: Instruction) -> str:
-    """The instruction as a sentence; an error if it is none."""
+    """The instruction, if it is a sentence; else an error."""
     if not isinstance(instruction, str):
         raise SettingError(f"An instruction must be a sentence, not {instruction!r}.")
     return instruction

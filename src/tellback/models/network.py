@@ -2,9 +2,9 @@
 
 Raw features of a response, any real vector, go through one hidden tanh layer to a softmax over
 d components, which is g-hat(y, s). Every column of F-hat is a softmax over the instructions.
-Their product is a distribution over the instructions, whose likelihood Adam climbs on batches
-drawn from all descriptions so far. The network is small, so that its derivative is written by
-hand: a step takes a fraction of the time that PyTorch needs to begin one.
+Their product is a distribution over the instructions. Adam maximises its likelihood on batches
+drawn from all descriptions so far. The network is small and its gradient is handwritten: a step
+takes a fraction of PyTorch's overhead.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError, real, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_table
+from tellback.models.states import saved_array
 from tellback.models.training import EPSILON, FIRST_DECAY, SECOND_DECAY, draw_batch
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
@@ -27,7 +28,7 @@ MOMENTS = ("first_moment", "second_moment")
 
 @dataclass(frozen=True)
 class Network(ModelSpec):
-    """A low-rank estimate whose features are learned by a network of one hidden layer.
+    """A low-rank estimate with features learned by a network of one hidden layer.
 
     Parameters
     ----------
@@ -38,11 +39,11 @@ class Network(ModelSpec):
     learning_rate : float
         Adam's.
     steps : int
-        Steps a description, from where the last one left off. With 0 nothing is learned.
+        Steps per description. With 0 nothing is learned.
     batch : int
-        How many past descriptions a step is taken on.
+        The number of past descriptions per step.
     decay : float
-        How strongly weights are drawn towards zero, which stands for a prior.
+        Weight decay, which acts as a prior.
     """
 
     rank: int = 10
@@ -77,10 +78,10 @@ class NetworkModel:
     instructions, dim : int
         |X|, and the size of raw features.
     rng : numpy.random.Generator
-        Where the first weights are drawn from.
+        For the first weights.
     """
 
-    inexact: ClassVar[str] = "its fit is whatever Adam has reached"
+    inexact: ClassVar[str] = "its fit is not the exact maximum of the likelihood"
 
     def __init__(
         self, spec: Network, instructions: int, dim: int, rng: np.random.Generator
@@ -131,7 +132,7 @@ class NetworkModel:
         return estimates
 
     def learn(self, features: Array, description: Instruction) -> None:
-        """Keep the description, and take steps on batches of all there are."""
+        """Store the description, and take steps on batches of all descriptions."""
         x = checked_instruction(description, self._instructions)
         features = np.asarray(features, dtype=np.float64)
         if features.shape != self._features.shape[1:] or not np.isfinite(features).all():
@@ -152,7 +153,7 @@ class NetworkModel:
         self._places = np.arange(len(self._descriptions))
 
     def _step(self) -> None:
-        """One step of Adam on a batch that depends on the key and the step's number alone."""
+        """One step of Adam; its batch depends only on the key and the number of the step."""
         drawn = draw_batch(self._key, self._steps, self._spec.batch, self._places[: self._size])
         gradient = self.gradient(self._features[drawn], self._descriptions[drawn])
         self._steps += 1
@@ -166,20 +167,20 @@ class NetworkModel:
             weight -= rate * first / (np.sqrt(second) / scale + EPSILON)
 
     def gradient(self, features: Array, descriptions: Indices) -> dict[str, Array]:
-        """The derivative of what Adam lowers, by every weight.
+        """The gradient of the loss, by every weight.
 
-        That is minus the mean log-likelihood of these descriptions, plus ``decay`` times half
-        the sum of the squared weights.
+        The loss is minus the mean log-likelihood of these descriptions, plus ``decay`` times
+        half the sum of the squared weights.
         """
         weights = self._weights
         inner = np.tanh(features @ weights["inward"] + weights["bias"])
         g = softmax(inner @ weights["outward"], 1.0, axis=1)
         f = softmax(weights["theta"], 1.0, axis=0)
-        shares = f[descriptions] * g
-        shares /= shares.sum(axis=1, keepdims=True)  # of the components in each description
-        of_logits = (g - shares) / len(g)
-        of_theta = f * (shares.sum(axis=0) / len(g))
-        np.subtract.at(of_theta, descriptions, shares / len(g))
+        posterior = f[descriptions] * g  # over the components, for each description
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        of_logits = (g - posterior) / len(g)
+        of_theta = f * (posterior.sum(axis=0) / len(g))
+        np.subtract.at(of_theta, descriptions, posterior / len(g))
         of_inner = (of_logits @ weights["outward"].T) * (1 - inner * inner)
         slopes = {
             "inward": features.T @ of_inner,
@@ -205,36 +206,29 @@ class NetworkModel:
         }
         for name, weight in self._weights.items():
             state[name] = weight.copy()
-            for moment, kept in zip(MOMENTS, self._moments[name], strict=True):
-                state[f"{name}.{moment}"] = kept.copy()
+            for moment, values in zip(MOMENTS, self._moments[name], strict=True):
+                state[f"{name}.{moment}"] = values.copy()
         return state
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave."""
+        """Restore a state that ``state()`` gave."""
         saved: dict[str, Array] = {}
         for name in self._weights:
-            for key in (name, *(f"{name}.{moment}" for moment in MOMENTS)):
-                saved[key] = np.array(state[key], dtype=np.float64)
-                if saved[key].shape != self._weights[name].shape:
-                    raise SettingError(
-                        f"The saved {key} is of shape {saved[key].shape}, and this model's is "
-                        f"{self._weights[name].shape}."
-                    )
-        features = np.array(state["features"], dtype=np.float64)
+            for part in (name, *(f"{name}.{moment}" for moment in MOMENTS)):
+                saved[part] = saved_array(state, part, self._weights[name].shape)
         descriptions = np.array(state["descriptions"], dtype=np.int64)
-        numbers = all(np.isfinite(values).all() for values in [*saved.values(), features])
-        within = ((descriptions >= 0) & (descriptions < self._instructions)).all()
-        fits = features.shape == (len(descriptions), self._features.shape[1])
-        if not (numbers and within and fits):
-            raise SettingError("The saved network or its history has numbers that cannot be.")
-        seed = whole("key", int(state["key"]), at_least=0)
+        if not ((descriptions >= 0) & (descriptions < self._instructions)).all():
+            raise SettingError("The saved descriptions have numbers that are not possible.")
+        shape = (len(descriptions), self._features.shape[1])
+        features = saved_array(state, "features", shape)
+        key = whole("key", int(state["key"]), at_least=0)
         steps = whole("steps", int(state["steps"]), at_least=0)
-        self._key, self._steps, self._size = seed, steps, len(descriptions)
+        self._key, self._steps, self._size = key, steps, len(descriptions)
         while len(self._descriptions) < self._size:
             self._grow()
         self._features[: self._size], self._descriptions[: self._size] = features, descriptions
         for name, weight in self._weights.items():
             weight[:] = saved[name]
-            for moment, kept in zip(MOMENTS, self._moments[name], strict=True):
-                kept[:] = saved[f"{name}.{moment}"]
+            for moment, values in zip(MOMENTS, self._moments[name], strict=True):
+                values[:] = saved[f"{name}.{moment}"]
         self._f = softmax(self._weights["theta"], 1.0, axis=0)

@@ -1,11 +1,11 @@
 """Ridge regression: f-hat in closed form, for any real features.
 
-f-hat(x) = Sigma^-1 sum of e(x', x) g over the descriptions x' so far, Sigma being that of
-Algorithm 1, line 4. With one-hot labels e is 1 where x' is x, so that f-hat(x) . g(y, s) is
-the least-squares estimate of P(x | y, s). With labels that are embeddings of sentences, e is
-their inner product: what was said in one wording teaches all that are near it.
+f-hat(x) = Sigma^-1 sum of e(x', x) g over the descriptions x' so far, with Sigma of Algorithm 1,
+line 4. With one-hot labels, e is 1 where x' is x, and f-hat(x) . g(y, s) is the least-squares
+estimate of P(x | y, s). With embeddings of sentences as labels, e is their inner product: a
+description also teaches about similar wordings.
 
-A description costs one rank-one update, and can be taken back by another.
+A description costs one rank-one update. Another one withdraws it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
-from tellback.encoders.text import TextEncoderSpec
+from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
 from tellback.errors import SettingError, real
 from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid, demand_short
-from tellback.models.labels import EmbeddedLabels, Labels, SentenceLabels, TableLabels
+from tellback.models.labels import EmbeddedLabels, LabelEncoder, SentenceLabels, TableLabels
 from tellback.models.model import ModelSpec
+from tellback.models.states import saved_array
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 
@@ -34,9 +35,9 @@ class Ridge(ModelSpec):
     Parameters
     ----------
     lam : float
-        lambda. An optimist with the same one shares Sigma with the model.
+        lambda. An explorer with the same lambda shares Sigma with the model.
     labels : TextEncoderSpec or None
-        What makes wordings alike. None counts each instruction, or sentence, for itself.
+        The encoder of sentences as labels. None is one-hot: no instructions share anything.
 
     Examples
     --------
@@ -50,10 +51,8 @@ class Ridge(ModelSpec):
 
     def __post_init__(self) -> None:
         self._set_validated(lam=real("lam", self.lam, at_least=LOWEST_RIDGE))
-        if self.labels is not None and not isinstance(self.labels, TextEncoderSpec):
-            raise SettingError(
-                f"labels must be the spec of an encoder of sentences, not {self.labels!r}."
-            )
+        if self.labels is not None:
+            demand_text_encoder("labels", self.labels)
 
     def build(self, facts: Facts, rng: np.random.Generator) -> RidgeModel:
         """An estimate of 0 everywhere."""
@@ -87,12 +86,12 @@ class RidgeModel:
 
     @property
     def described(self) -> int:
-        """How many descriptions were learned."""
+        """The number of descriptions learned."""
         return self.ellipsoid.count
 
     def f(self, instruction: Instruction) -> Array:
         """f-hat(x)."""
-        rows, weights = self._labels.known(instruction)
+        rows, weights = self._labels.look_up(instruction)
         f: Array = self.ellipsoid.inverse @ (weights @ self._sums[rows])
         return f
 
@@ -100,22 +99,22 @@ class RidgeModel:
         """f-hat(x) . g(y, s) for every listed response y: a real number, near 0 to 1."""
         if responses.dim != self._dim:
             raise SettingError(
-                f"ridge was made for {self._dim} features; here are {responses.dim}."
+                f"ridge was built for {self._dim} features; here are {responses.dim}."
             )
-        if responses is not self._checked:  # refused now, rather than when it is described
+        if responses is not self._checked:  # refuse long features now, not when they are learned
             demand_short(responses, self.ellipsoid.lam)
             self._checked = responses
-        rows, weights = self._labels.known(instruction)
+        rows, weights = self._labels.look_up(instruction)
         return _estimate(self.ellipsoid.inverse, self._sums, rows, weights, responses.columns)
 
     def draws(
         self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
     ) -> Array:
-        """What the estimates might be: f(x) . g with f(x) drawn around f-hat(x), a row a draw.
+        """Samples of the estimates, a row a sample: f(x) . g with f(x) drawn around f-hat(x).
 
-        Normal, with covariance v Sigma^-1; v is p (1 - p), p being the highest estimate there
-        is, at most 1/2. After n descriptions p is at least 1 / (2 + n), so that an instruction
-        nobody has named yet is not taken for impossible.
+        Normal, with covariance v Sigma^-1 and v = p (1 - p). p is the highest estimate, at most
+        1/2, and at least 1 / (2 + n) after n descriptions, so that an instruction without
+        descriptions is not taken for impossible.
         """
         estimates = self.estimates(instruction, responses)
         likely = min(max(float(estimates.max()), 1 / (2 + self.described)), 0.5)
@@ -127,21 +126,21 @@ class RidgeModel:
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Add the description to the sums of its label, and its features to Sigma."""
-        self._labels.known(description)  # refuses what is no instruction, before anything changes
+        self._labels.look_up(description)  # an error here must come before any change
         self.ellipsoid.add(features)
-        rows, weights = self._labels.learned(description)
+        rows, weights = self._labels.learn(description)
         self._make_room()
         _add(self._sums, self._counts, rows, weights, features, 1)
 
     def withdraw(self, features: Array, description: Instruction) -> None:
-        """Take a description back: sums and Sigma are as if it had never been learned.
+        """Withdraw a description: sums and Sigma become as if it had never been learned.
 
-        An error, and nothing changed, where rounding would not let them be so.
+        An error, and no change, where rounding prevents that.
         """
-        rows, weights = self._labels.known(description)
-        wordless = isinstance(self._labels, EmbeddedLabels) and not len(rows)
-        if not wordless and (not len(rows) or not self._counts[rows].all()):
-            raise SettingError(f"Nothing is left that was ever described as {description!r}.")
+        rows, weights = self._labels.look_up(description)
+        no_words = isinstance(self._labels, EmbeddedLabels) and not len(rows)
+        if not no_words and (not len(rows) or not self._counts[rows].all()):
+            raise SettingError(f"No description {description!r} is left to withdraw.")
         self.ellipsoid.remove(features)
         _add(self._sums, self._counts, rows, -weights, features, -1)
 
@@ -152,7 +151,7 @@ class RidgeModel:
             self._counts = np.pad(self._counts, (0, room))
 
     def state(self) -> State:
-        """Sigma's inverse, the sums, and the sentences that have a row of their own."""
+        """Sigma's inverse, the sums, the counts and the labels."""
         taken = self._labels.size
         return {
             **self.ellipsoid.state(),
@@ -162,15 +161,10 @@ class RidgeModel:
         }
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave."""
-        sums = np.array(state["sums"], dtype=np.float64)
-        labels = copy(self._labels)  # which stays as it is if anything below does not fit
+        """Restore a state that ``state()`` gave."""
+        labels = copy(self._labels)  # a copy: an error below must leave the model unchanged
         labels.restore(state)
-        if sums.shape != (labels.size, self._dim) or not np.isfinite(sums).all():
-            raise SettingError(
-                f"The saved sums must be finite numbers of shape "
-                f"{(labels.size, self._dim)}, not {sums.shape}."
-            )
+        sums = saved_array(state, "sums", (labels.size, self._dim))
         counts = np.array(state["counts"])
         if counts.shape != (labels.size,) or counts.dtype.kind != "i" or (counts < 0).any():
             raise SettingError(f"The saved counts must be {labels.size} whole numbers.")
@@ -178,7 +172,7 @@ class RidgeModel:
         self._labels, self._sums, self._counts = labels, sums, counts.astype(np.int64)
 
 
-def _labels(spec: Ridge, facts: Facts) -> Labels:
+def _labels(spec: Ridge, facts: Facts) -> LabelEncoder:
     if facts.instructions is not None:
         return TableLabels(facts.instructions)
     return SentenceLabels() if spec.labels is None else EmbeddedLabels(spec.labels)
@@ -210,5 +204,5 @@ def _add(
         counts[rows[k]] += sign
         for i in range(len(features)):
             sums[rows[k], i] += weights[k] * features[i]
-            if counts[rows[k]] == 0:  # rounding must not make one of equal estimates the highest
+            if counts[rows[k]] == 0:  # rounding must not break a tie
                 sums[rows[k], i] = 0.0

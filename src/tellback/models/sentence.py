@@ -1,7 +1,7 @@
 """A model of sentences: a GRU whose first state is a linear function of the features.
 
-The paper's model of its second experiment: P(x | y, s) is the product over the words of x of
-their probabilities given the words before them, the end of the sentence among them.
+The model of the paper's second experiment. P(x | y, s) is the product of the probabilities of the
+words of x, each given the words before it. The end of the sentence counts as a word.
 """
 
 from __future__ import annotations
@@ -14,22 +14,16 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError, real, whole
 from tellback.models.description_log import DescriptionLog
-from tellback.models.gru import (
-    Floats,
-    Sizes,
-    count,
-    first_weights,
-    log_probabilities,
-    next_word,
-    views,
-)
+from tellback.models.gru import log_probabilities, next_word
+from tellback.models.gru_weights import Sizes, count, first_weights, views
+from tellback.models.lanes import Floats
 from tellback.models.model import ModelSpec, checked_sentence, demand_sentences
 from tellback.models.training import train
 from tellback.models.words import BEGIN, END, LONGEST, Vocabulary
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 
-SCORED_AT_ONCE = 512  # responses: bounds memory where there are very many
+SCORED_AT_ONCE = 512  # responses; bounds the memory
 
 
 @dataclass(frozen=True)
@@ -41,13 +35,13 @@ class Sentence(ModelSpec):
     hidden, embedding, layers : int
         The sizes of the network; the paper's by default.
     steps, batch : int
-        How many steps of Adam a description, and how many descriptions each, drawn from all
-        so far. The paper gives neither.
+        The steps of Adam per description, and the descriptions in each, drawn from all so far.
+        The paper gives neither.
     learning_rate : float
         Adam's.
     vocabulary : int
-        For how many words, the marks of beginning and end included, there is room from the
-        start. A word beyond that gets room when it is first said.
+        The first size of the vocabulary, including the marks of beginning and end. It grows
+        when more words occur.
 
     Examples
     --------
@@ -75,7 +69,7 @@ class Sentence(ModelSpec):
         )
 
     def build(self, facts: Facts, rng: np.random.Generator) -> SentenceModel:
-        """A network with weights drawn as PyTorch draws them."""
+        """A network with first weights as in PyTorch."""
         demand_sentences(self.kind, facts)
         return SentenceModel(self, facts.dim, rng)
 
@@ -99,15 +93,15 @@ class SentenceModel:
         self._spec = spec
         self._sizes = Sizes(spec.vocabulary, spec.embedding, spec.hidden, spec.layers, dim)
         self._vocabulary = Vocabulary()
-        self._said = DescriptionLog(dim)
-        self._done = 0
+        self._log = DescriptionLog(dim)
+        self._steps_done = 0
         self._key = int(rng.integers(2**63))
         self._set_weights(first_weights(self._sizes, rng))
 
     def _set_weights(
         self, flat: Floats, first: Floats | None = None, second: Floats | None = None
     ) -> None:
-        """Take these weights and Adam's moments, by default none yet."""
+        """Set the weights and Adam's moments, which are 0 by default."""
         self._flat, self._gradient = flat, np.zeros_like(flat)
         self._first = np.zeros_like(flat) if first is None else first
         self._second = np.zeros_like(flat) if second is None else second
@@ -116,19 +110,19 @@ class SentenceModel:
 
     @property
     def described(self) -> int:
-        """How many descriptions were learned."""
-        return len(self._said)
+        """The number of descriptions learned."""
+        return len(self._log)
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """P-hat(x | y, s) of the whole sentence for every listed response."""
         sentence = checked_sentence(instruction)
         if responses.dim != self._sizes.features:
             raise SettingError(
-                f"sentence was made for {self._sizes.features} features; here are {responses.dim}."
+                f"sentence was built for {self._sizes.features} features; here are {responses.dim}."
             )
         rows = self._vocabulary.look_up(sentence)
         if max(rows, default=0) >= self._sizes.vocabulary:
-            return np.zeros(len(responses))  # a word that this model cannot say
+            return np.zeros(len(responses))  # a word without weights
         return np.exp(self._log_probabilities(responses.columns, rows))
 
     def _log_probabilities(self, columns: Array, rows: list[int]) -> Array:
@@ -144,17 +138,17 @@ class SentenceModel:
         return np.concatenate(parts).astype(np.float64)
 
     def learn(self, features: Array, description: Instruction) -> None:
-        """Take in the description, then train on batches of the whole history."""
-        row, sentence = self._said.checked(features), checked_sentence(description)
-        self._said.add(row, self._vocabulary.learn(sentence))
+        """Add the description to the log, then train on batches of the whole log."""
+        row, sentence = self._log.checked(features), checked_sentence(description)
+        self._log.add(row, self._vocabulary.learn(sentence))
         self._make_room()
         self.train(self._spec.steps)
 
     def train(self, steps: int) -> float:
-        """Take so many steps of Adam on the history; returns the last batch's mean loss."""
+        """Take steps of Adam on the log; returns the mean loss of the last batch."""
         steps = whole("steps", steps, at_least=0)
-        said, spec = self._said, self._spec
-        if not len(said):
+        log, spec = self._log, self._spec
+        if not len(log):
             raise SettingError("There is nothing to train on before the first description.")
         loss = train(
             self._weights,
@@ -164,53 +158,52 @@ class SentenceModel:
             self._first,
             self._second,
             spec.learning_rate,
-            self._done,
+            self._steps_done,
             steps,
             spec.batch,
             self._key,
-            said.described,
-            said.features,
-            said.entry_sentences,
-            said.sentences,
-            said.lengths,
+            log.described,
+            log.features,
+            log.entry_sentences,
+            log.sentences,
+            log.lengths,
         )
-        self._done += steps
+        self._steps_done += steps
         return loss
 
     def log_likelihood(self) -> float:
         """The sum over all descriptions of log P-hat(x' | y, s)."""
-        said = self._said
-        counts = np.bincount(said.described, minlength=len(said.entry_sentences))
+        log = self._log
+        counts = np.bincount(log.described, minlength=len(log.entry_sentences))
         total = 0.0
-        for which, length in enumerate(said.lengths.tolist()):
-            entries = np.flatnonzero(said.entry_sentences == which)
-            rows = said.sentences[which, :length].tolist()
-            columns = said.features[entries].T.astype(np.float64)
+        for which, length in enumerate(log.lengths.tolist()):
+            entries = np.flatnonzero(log.entry_sentences == which)
+            rows = log.sentences[which, :length].tolist()
+            columns = log.features[entries].T.astype(np.float64)
             total += float(counts[entries] @ self._log_probabilities(columns, rows))
         return total
 
     def speak(self, features: Array, rng: np.random.Generator) -> str:
-        """Describe a response in the model's own words.
+        """A description of a response, drawn word by word from P-hat(. | y, s).
 
-        They are drawn one after the other from P-hat(. | y, s), given that none is the mark of
-        a beginning; after LONGEST of them it falls silent. A word that the model has room for
-        but was never told is shown as '_'.
+        The mark of a beginning is never drawn. The description ends after LONGEST words. A row
+        without a word is shown as '_'.
         """
-        column = self._said.checked(features).reshape(-1, 1)
+        column = self._log.checked(features).reshape(-1, 1)
         rows: list[int] = []
         while len(rows) < LONGEST:
-            chances = next_word(self._weights, column, np.array(rows, dtype=np.int64))
-            chances[BEGIN] = 0  # no sentence has a beginning in its midst
-            reached = np.cumsum(chances, dtype=np.float64)
-            word = int(np.searchsorted(reached, rng.random() * reached[-1], side="right"))
-            word = min(word, len(chances) - 1)  # the product may be rounded up to the last sum
+            weights = next_word(self._weights, column, np.array(rows, dtype=np.int64))
+            weights[BEGIN] = 0  # the mark of a beginning is no word
+            sums = np.cumsum(weights, dtype=np.float64)
+            word = int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+            word = min(word, len(weights) - 1)  # the product may be rounded up to the last sum
             if word == END:
                 break
             rows.append(word)
         return self._vocabulary.spell(rows)
 
     def _make_room(self) -> None:
-        """Grow the network when more words were said than it has rows for."""
+        """Add rows to the network for new words."""
         if len(self._vocabulary) <= self._sizes.vocabulary:
             return
         old, self._sizes = self._sizes, self._sizes._replace(vocabulary=len(self._vocabulary))
@@ -224,24 +217,24 @@ class SentenceModel:
         self._set_weights(*grown)
 
     def state(self) -> State:
-        """The history, the words, the weights and Adam's moments."""
+        """The log, the vocabulary, the weights and Adam's moments."""
         return {
-            **self._said.state(),
+            **self._log.state(),
             "words": self._vocabulary.state(),
             "weights": self._flat.copy(),
             "first_moment": self._first.copy(),
             "second_moment": self._second.copy(),
             "vocabulary": self._sizes.vocabulary,
-            "steps": self._done,
+            "steps": self._steps_done,
             "key": self._key,
         }
 
     def restore(self, state: State) -> None:
-        """Go back to a state that ``state()`` gave."""
+        """Restore a state that ``state()`` gave."""
         vocabulary = Vocabulary.restored(np.asarray(state["words"]))
         rows = whole("vocabulary", state["vocabulary"], at_least=len(vocabulary))
         sizes = self._sizes._replace(vocabulary=rows)
-        said = DescriptionLog.restored(state, sizes.features, len(vocabulary))
+        log = DescriptionLog.restored(state, sizes.features, len(vocabulary))
         names = ("weights", "first_moment", "second_moment")
         saved = [_saved_weights(state, name, count(sizes)) for name in names]
         if (saved[-1] < 0).any():
@@ -249,8 +242,8 @@ class SentenceModel:
         done, key = (whole(name, state[name], at_least=0) for name in ("steps", "key"))
         if max(done, key) >= 2**63:
             raise SettingError(f"The saved steps {done} or key {key} are too large.")
-        self._vocabulary, self._said, self._sizes = vocabulary, said, sizes
-        self._done, self._key = done, key
+        self._vocabulary, self._log, self._sizes = vocabulary, log, sizes
+        self._steps_done, self._key = done, key
         self._set_weights(*saved)
 
 

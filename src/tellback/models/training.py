@@ -1,4 +1,4 @@
-"""Adam on batches drawn from all that was said, compiled from end to end."""
+"""Adam on batches of all descriptions so far, compiled as a whole."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import numpy as np
 
 from tellback.arrays import Indices
 from tellback.compiled import compiled
-from tellback.models.gru import F, Floats, Places, Weights, gradient
+from tellback.models.gru import gradient
+from tellback.models.gru_weights import Weights
+from tellback.models.lanes import F, Floats, Positions
 from tellback.models.words import BEGIN, END
 
 FIRST_DECAY, SECOND_DECAY, EPSILON = 0.9, 0.999, 1e-8
-"""Adam's, as its authors and PyTorch have them."""
+"""Adam's constants, as in its paper and in PyTorch."""
 
 
 @compiled
@@ -22,7 +24,7 @@ def train(
     first_moment: Floats,
     second_moment: Floats,
     learning_rate: float,
-    done: int,
+    steps_done: int,
     steps: int,
     batch: int,
     key: int,
@@ -34,16 +36,16 @@ def train(
 ) -> float:
     """Take steps of Adam, each on a batch drawn from the history; returns the last loss.
 
-    Which descriptions a step draws depends on the key, on how many steps were done and on
-    the history, and on nothing else: so a run can be taken up at any round.
+    The batch of a step depends only on the key, the number of steps done and the history, so a run
+    can be resumed at any round.
     """
     loss = 0.0
-    for step in range(done, done + steps):
+    for step in range(steps_done, steps_done + steps):
         drawn = draw_batch(key, step, batch, described)
-        features, read, said, begins, lanes = packed(
+        features, read, targets, begins, lanes = packed(
             drawn, entry_features, entry_sentences, sentences, lengths
         )
-        loss = gradient(weights, gradients, features, read, said, begins, lanes)
+        loss = gradient(weights, gradients, features, read, targets, begins, lanes)
         adam_step(flat, flat_gradient, first_moment, second_moment, step + 1, learning_rate)
     return loss
 
@@ -54,7 +56,7 @@ def draw_batch(key: int, step: int, batch: int, described: Indices) -> Indices:
     drawn = np.empty(batch, dtype=np.int64)
     count = np.uint64(len(described))
     for b in range(batch):
-        # splitmix64 (Steele, Lea and Flood, 2014) at a place of its own for every draw.
+        # splitmix64 (Steele, Lea and Flood, 2014), with another counter for every draw.
         bits = np.uint64(key) + np.uint64(step * batch + b) * np.uint64(0x9E3779B97F4A7C15)
         bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -70,8 +72,8 @@ def packed(
     entry_sentences: Indices,
     sentences: Indices,
     lengths: Indices,
-) -> tuple[Floats, Indices, Indices, Places, Places]:
-    """A batch as ``gradient`` wants it: sorted by length, step by step side by side."""
+) -> tuple[Floats, Indices, Indices, Positions, Positions]:
+    """A batch in the layout of ``gradient``: sorted by length, the lanes of a step adjacent."""
     width, dim = len(drawn), entry_features.shape[1]
     longest = 0
     for entry in drawn:
@@ -84,7 +86,7 @@ def packed(
         begins[step + 1] = begins[step] + lanes[step]
     total = int(begins[longest] + lanes[longest])
     features = np.empty((dim, width), dtype=np.float32)
-    read, said = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
+    read, targets = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
     lane = 0
     for length in range(longest, -1, -1):
         for entry in drawn:
@@ -94,11 +96,11 @@ def packed(
             for i in range(dim):
                 features[i, lane] = entry_features[entry, i]
             for step in range(length + 1):
-                place = int(begins[step]) + lane
-                read[place] = sentences[sentence, step - 1] if step > 0 else BEGIN
-                said[place] = sentences[sentence, step] if step < length else END
+                at = int(begins[step]) + lane
+                read[at] = sentences[sentence, step - 1] if step > 0 else BEGIN
+                targets[at] = sentences[sentence, step] if step < length else END
             lane += 1
-    return features, read, said, begins, lanes
+    return features, read, targets, begins, lanes
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""How sentences are put together, whatever they are about: counts of words after words."""
+"""A trigram language model."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from tellback.models.words import BEGIN, END
 
 
 class Trigrams:
-    """The probability of a word given the two before it, counted from what was said.
+    """The probability of a word given the two words before it, from counts.
 
-    What was never said after two words is left to what was said after one, then to what was
-    said at all, then to chance: each passes on the share that new words had among what it has
-    heard (Witten and Bell 1991).
+    Interpolated with the counts after one word, after none, and with the uniform distribution.
+    Each gives the next the share of distinct words among its counts (Witten and Bell 1991).
     """
 
     def __init__(self) -> None:
@@ -28,39 +27,35 @@ class Trigrams:
         """Count a sentence, given as rows of words."""
         rows = [BEGIN, BEGIN, *sentence, END]
         for i in range(2, len(rows)):
-            for known in ((), (rows[i - 1],), (rows[i - 2], rows[i - 1])):
-                self._after.setdefault(known, Counter())[rows[i]] += 1
-                self._totals[known] += 1
+            for context in ((), (rows[i - 1],), (rows[i - 2], rows[i - 1])):
+                self._after.setdefault(context, Counter())[rows[i]] += 1
+                self._totals[context] += 1
 
     def following(self, before: Sequence[int], vocabulary: int) -> Array:
-        """The probability of each of so many words after these."""
-        chances = np.full(vocabulary, 1 / vocabulary)
-        for counts, total in self._heard(before):
+        """The probability of each word of the vocabulary after these."""
+        probabilities = np.full(vocabulary, 1 / vocabulary)
+        for counts, total in self._counts(before):
             kinds = len(counts)
-            chances *= kinds / (total + kinds)
+            probabilities *= kinds / (total + kinds)
             for row, count in counts.items():
-                chances[row] += count / (total + kinds)
-        return chances
-
-    def probability(self, sentence: Sequence[int], vocabulary: int) -> float:
-        """The probability that a sentence is these words, its end among them."""
-        return math.exp(self.log_probability(sentence, vocabulary))
+                probabilities[row] += count / (total + kinds)
+        return probabilities
 
     def log_probability(self, sentence: Sequence[int], vocabulary: int) -> float:
-        """Its logarithm, which a long sentence has too where the probability rounds to 0."""
+        """The logarithm of the probability of a sentence with its end."""
         rows = [*sentence, END]
         logarithm = 0.0
         for i, row in enumerate(rows):
-            chance = 1 / vocabulary
-            for counts, total in self._heard(rows[max(0, i - 2) : i]):
+            probability = 1 / vocabulary
+            for counts, total in self._counts(rows[max(0, i - 2) : i]):
                 kinds = len(counts)
-                chance = (kinds * chance + counts[row]) / (total + kinds)
-            logarithm += math.log(chance)
+                probability = (kinds * probability + counts[row]) / (total + kinds)
+            logarithm += math.log(probability)
         return logarithm
 
-    def _heard(self, before: Sequence[int]) -> Iterator[tuple[Counter[int], int]]:
-        """What was heard after none, one and two of the words before, with the total of each."""
+    def _counts(self, before: Sequence[int]) -> Iterator[tuple[Counter[int], int]]:
+        """Counts of words after none, one and two of the words before, with their totals."""
         first, second = [BEGIN, BEGIN, *before][-2:]
-        for known in ((), (second,), (first, second)):
-            if counts := self._after.get(known):
-                yield counts, self._totals[known]
+        for context in ((), (second,), (first, second)):
+            if counts := self._after.get(context):
+                yield counts, self._totals[context]

@@ -1,4 +1,4 @@
-"""Sentences as rows of a vocabulary that grows with what is said."""
+"""Words of sentences, and a vocabulary that grows with the descriptions."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tellback.arrays import AnyArray
 from tellback.errors import SettingError
 
 BEGIN, END = 0, 1
-"""The rows of the marks before the first word and after the last."""
+"""The rows of the marks of the beginning and the end of a sentence."""
 
 LONGEST = 60
-"""Words that a model speaks at most."""
+"""The most words of a description by a model."""
 
 _MARKS = 2
 _TOKENS = re.compile(r"[\w'\u2019]+|[^\w\s]")
 
 
 def words(sentence: str) -> list[str]:
-    """The words of a sentence in lower case, each punctuation mark a word of its own.
+    """The words of a sentence in lower case; each punctuation mark is a word.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def words(sentence: str) -> list[str]:
 
 
 class Vocabulary:
-    """Which row each word has: the next free one when it is first said."""
+    """The row of each word: a new word takes the next free row."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._rows: dict[str, int] = {}
@@ -40,7 +40,7 @@ class Vocabulary:
             self._row(word)
 
     def __len__(self) -> int:
-        """How many rows are taken, those of the two marks among them."""
+        """The number of rows, including the two marks."""
         return _MARKS + len(self._rows)
 
     def learn(self, sentence: str) -> list[int]:
@@ -48,24 +48,21 @@ class Vocabulary:
         return [self._row(word) for word in words(sentence)]
 
     def look_up(self, sentence: str) -> list[int]:
-        """The rows of a sentence's words, changing nothing.
+        """The rows of a sentence's words, without adding to the vocabulary.
 
-        A word that was never said has the row that it would take: nothing was learned
-        about that one either.
+        A new word gets the row that it would take next.
         """
-        unsaid: dict[str, int] = {}
+        new: dict[str, int] = {}
         return [
-            self._rows[word]
-            if word in self._rows
-            else unsaid.setdefault(word, len(self) + len(unsaid))
+            self._rows[word] if word in self._rows else new.setdefault(word, len(self) + len(new))
             for word in words(sentence)
         ]
 
     def spell(self, rows: Sequence[int]) -> str:
-        """The sentence of some rows; a row that no word has taken is shown as '_'."""
+        """The sentence of some rows; a row without a word is shown as '_'."""
         known = ["_", "_", *self._rows]
-        said = " ".join(known[row] if row < len(known) else "_" for row in rows)
-        return re.sub(r" (?=[.,;:!?)\]])|(?<=[(\[]) ", "", said)
+        joined = " ".join(known[row] if row < len(known) else "_" for row in rows)
+        return re.sub(r" (?=[.,;:!?)\]])|(?<=[(\[]) ", "", joined)
 
     def state(self) -> AnyArray:
         """The words in the order of their rows, as bytes."""
@@ -74,7 +71,7 @@ class Vocabulary:
 
     @classmethod
     def restored(cls, state: AnyArray) -> Vocabulary:
-        """The vocabulary that ``state`` gave."""
+        """The vocabulary of a ``state()``."""
         try:
             if state.dtype != np.uint8 or state.ndim != 1:
                 raise SettingError("The saved vocabulary is not text.")
@@ -82,10 +79,10 @@ class Vocabulary:
         except UnicodeDecodeError as error:
             raise SettingError("The saved vocabulary is not text.") from error
         known = text.split("\n") if text else []
-        made = cls(known)
-        if len(made) != _MARKS + len(known) or any(words(word) != [word] for word in known):
+        vocabulary = cls(known)
+        if len(vocabulary) != _MARKS + len(known) or any(words(word) != [word] for word in known):
             raise SettingError("The saved vocabulary has a word twice, or one that is no word.")
-        return made
+        return vocabulary
 
     def _row(self, word: str) -> int:
         return self._rows.setdefault(word, len(self))

@@ -1,8 +1,8 @@
-"""Worlds: each presents a task a round; a simulated one has a teacher and a truth too."""
+"""Worlds: each presents a task per round. Simulated ones also have a teacher and a truth."""
 
 from tellback.roles import WorldSpec
 from tellback.worlds.adversarial import Adversarial
-from tellback.worlds.demonstrated import Demonstrated
+from tellback.worlds.demonstrations import Demonstrations
 from tellback.worlds.hard import Hard
 from tellback.worlds.images import Images
 from tellback.worlds.one_hot_features import OneHotFeatures
@@ -13,7 +13,7 @@ from tellback.worlds.synthetic import Synthetic
 
 __all__ = [
     "Adversarial",
-    "Demonstrated",
+    "Demonstrations",
     "Hard",
     "Images",
     "OneHotFeatures",

@@ -1,4 +1,4 @@
-"""A world that asks for what the agent is worst at."""
+"""A wrapper that asks for the instruction with the highest regret."""
 
 from __future__ import annotations
 
@@ -10,13 +10,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of
-from tellback.roles import (
-    Exchange,
-    Simulation,
-    Task,
-    Truth,
-    World,
-)
+from tellback.roles import Exchange, Simulation, Task, Truth, World
 from tellback.specs import Data
 from tellback.worlds.wrapper import WrapperSpec
 
@@ -25,19 +19,19 @@ INSTRUCTIONS, BOTH = "instructions", "both"
 
 @dataclass(frozen=True)
 class Adversarial(WrapperSpec):
-    """Another world, but tasks are picked from the history, against the agent.
+    """A world with tasks chosen against the agent, from the history.
 
     Protocol 1 lets the world choose context and instruction "possibly adversarially". This one
-    knows the truth and asks for what cost the agent most the last time it was asked for; what
-    was not asked for yet comes first. Among equals, one at random.
+    knows the truth. It asks for the instruction with the highest regret when it was last asked;
+    instructions that were never asked come first. Ties are broken at random.
 
     Parameters
     ----------
     world : WorldSpec
-        The world, with a table of instructions and a truth.
+        The inner world, with a table of instructions and a truth.
     picks : "instructions" or "both"
-        Whether contexts are the world's own, or picked too: each pair of context and instruction
-        then has a cost of its own. That needs contexts which come again, numbers or words.
+        Whether to pick only instructions, or contexts too: then the regret is of each pair of
+        context and instruction. That needs contexts that come again: numbers or words.
     """
 
     picks: str = INSTRUCTIONS
@@ -51,28 +45,28 @@ class Adversarial(WrapperSpec):
             )
 
     def to_data(self) -> Data:
-        """The spec as plain data; as it was before there was a choice, where none was made."""
+        """The spec as plain data, without ``picks`` where it is the default."""
         data = super().to_data()
-        if self.picks == INSTRUCTIONS:  # runs keep their identity
+        if self.picks == INSTRUCTIONS:  # runs from before this setting keep their identity
             del data["picks"]
         return data
 
     def build(self, rng: np.random.Generator) -> Simulation:
-        """Put the adversary before the world."""
-        inner, truth = self._within(rng)
+        """Build the inner world, and an adversary who knows its truth."""
+        inner, truth = self._build_inner(rng)
         adversary = Adversary if self.picks == INSTRUCTIONS else ContextAdversary
         return Simulation(adversary(inner.world, truth), inner.teacher, truth)
 
 
 class Adversary:
-    """Presents the world's context, and the instruction that went worst.
+    """Presents the world's context, and the instruction with the highest regret.
 
     Parameters
     ----------
     world : World
-        Where contexts come from.
+        The inner world, for contexts.
     truth : Truth
-        What the agent's responses cost.
+        Its truth, for the regret.
     """
 
     memory: ClassVar[None] = None
@@ -82,78 +76,78 @@ class Adversary:
         assert self.facts.instructions is not None
         self._world = world
         self._truth = truth
-        self._costs = np.full(self.facts.instructions, np.inf)
-        self._past: Sequence[Exchange] = ()
-        self._read = 0  # how much of that past
+        self._regrets = np.full(self.facts.instructions, np.inf)
+        self._history: Sequence[Exchange] = ()
+        self._read = 0  # exchanges of the history that were read
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
-        """A task that depends on the past: the costs follow from it alone."""
+        """A task that depends on the history alone."""
         self._read_on(history)
         return self._picked(self._world.task(t, history, rng), rng)
 
     def _picked(self, task: Task, rng: np.random.Generator) -> Task:
-        """The world's task with what went worst in place of what it asked for."""
-        return task._replace(instruction=_worst(self._costs, rng))
+        """The world's task with the instruction of the highest regret."""
+        return task._replace(instruction=_worst(self._regrets, rng))
 
-    def _note(self, task: Task, cost: float) -> None:
-        """Remember what a task cost."""
-        self._costs[_number(task)] = cost
+    def _record(self, task: Task, regret: float) -> None:
+        """Record the regret of a task."""
+        self._regrets[_row(task)] = regret
 
-    def _forget(self) -> None:
-        """Remember nothing."""
-        self._costs[:] = np.inf
+    def _reset(self) -> None:
+        """Drop all records."""
+        self._regrets[:] = np.inf
 
     def _read_on(self, history: Sequence[Exchange]) -> None:
-        if history is not self._past or len(history) < self._read:  # another than was read
-            self._forget()
-            self._past, self._read = history, 0
-        # The latest alone, as it is mostly: a slice would copy all there was.
+        if history is not self._history or len(history) < self._read:  # another history
+            self._reset()
+            self._history, self._read = history, 0
+        # Mostly one exchange is new. A slice would copy the whole history.
         fresh = [history[-1]] if len(history) == self._read + 1 else history[self._read :]
         for task, response, _ in fresh:
-            self._note(task, self._truth.best(task) - self._truth.reward(task, response))
+            self._record(task, self._truth.best(task) - self._truth.reward(task, response))
         self._read = len(history)
 
 
 class ContextAdversary(Adversary):
-    """Presents the context and the instruction that went worst together.
+    """Presents the pair of context and instruction with the highest regret.
 
-    The contexts that it can pick are those of the past and the one that the world draws now.
+    It picks from the contexts of the history and the one that the world draws now.
     """
 
     def __init__(self, world: World, truth: Truth) -> None:
         super().__init__(world, truth)
-        self._met: dict[Hashable, tuple[Task, Array]] = {}  # a task and the costs in each context
+        self._met: dict[Hashable, tuple[Task, Array]] = {}  # by context: a task, and regrets
 
     def _picked(self, task: Task, rng: np.random.Generator) -> Task:
-        known = {**self._met}
-        known.setdefault(_name(task), (task, np.full_like(self._costs, np.inf)))
-        costs = np.concatenate([of_one for _, of_one in known.values()])
-        which, x = divmod(_worst(costs, rng), len(self._costs))
-        return [*known.values()][which][0]._replace(instruction=x)
+        met = {**self._met}
+        met.setdefault(_context_key(task), (task, np.full_like(self._regrets, np.inf)))
+        regrets = np.concatenate([of_one for _, of_one in met.values()])
+        which, x = divmod(_worst(regrets, rng), len(self._regrets))
+        return [*met.values()][which][0]._replace(instruction=x)
 
-    def _note(self, task: Task, cost: float) -> None:
-        new = task, np.full_like(self._costs, np.inf)
-        _, costs = self._met.setdefault(_name(task), new)
-        costs[_number(task)] = cost
+    def _record(self, task: Task, regret: float) -> None:
+        new = task, np.full_like(self._regrets, np.inf)
+        _, regrets = self._met.setdefault(_context_key(task), new)
+        regrets[_row(task)] = regret
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._met = {}
 
 
-def _worst(costs: Array, rng: np.random.Generator) -> int:
-    """One of the highest, at random."""
-    worst = np.flatnonzero(costs >= costs.max())
+def _worst(regrets: Array, rng: np.random.Generator) -> int:
+    """The index of the highest, at random under ties."""
+    worst = np.flatnonzero(regrets >= regrets.max())
     return int(worst[int(rng.random() * len(worst))])
 
 
-def _number(task: Task) -> int:
-    """The instruction, of which there is a table."""
+def _row(task: Task) -> int:
+    """The instruction as a row of the table."""
     assert not isinstance(task.instruction, str)
     return task.instruction
 
 
-def _name(task: Task) -> Hashable:
-    """The context, by which it is known again."""
+def _context_key(task: Task) -> Hashable:
+    """The context, as a key."""
     context: Any = task.context
     if not isinstance(context, int | float | str | None):
         raise SettingError(

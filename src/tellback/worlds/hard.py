@@ -1,4 +1,4 @@
-"""The lower bound's worlds: K responses of which one differs by a hair (Theorem 1)."""
+"""The worlds of the lower bound: K responses, one of them slightly better (Theorem 1)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ A, B = 0, 1
 class Hard(WorldSpec):
     """World W_i of Theorem 1, or the empty world.
 
-    Instructions A and B, asked for with equal probability. Every response is described as
-    either with probability 1/2, except response i, which is described as A with probability
-    1/2 + gap. Features are one-hot: nothing is known of a response that was not tried.
+    Instructions A and B are asked with equal probability. Every response is described as either
+    with probability 1/2, except response i: it is described as A with probability 1/2 + gap.
+    Features are one-hot: descriptions of one response say nothing about another.
 
     Parameters
     ----------
     responses : int
         K.
     horizon : int
-        T, the number of rounds for which the gap is chosen so that it can just not be found.
+        T. The gap is chosen so that T rounds are just too few to find it.
     better : int, "drawn" or "none"
-        i; drawn from the run's seed; or the empty world, in which there is none.
+        i; drawn from the run's seed; or the empty world, without a better response.
     gap : "repaired" or "printed"
         sqrt(K / T) / 4, for which the theorem's argument holds, or the paper's sqrt(K / T).
     """
@@ -62,7 +62,7 @@ class Hard(WorldSpec):
 
     @property
     def _table(self) -> Synthetic:
-        """The low-rank world that this is, with d = |Y| and G the identity."""
+        """The same as a low-rank world, with d = |Y| and G the identity."""
         return Synthetic(instructions=2, responses=self.responses, rank=self.responses)
 
     def build(self, rng: np.random.Generator) -> Simulation:

@@ -1,7 +1,7 @@
 """The image-selection world: the paper's second experiment.
 
-Each round shows a picture for every response, and asks in words for one of them. The
-teacher describes the picture that the agent chose, with a template drawn at random.
+Each round shows a picture for every response, and asks for one of them in words. The teacher
+describes the chosen picture with a random template.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tellback.responses import Listed
 from tellback.roles import Exchange, Facts, Preparing, Simulation, Task, WorldSpec
 from tellback.specs import Data
 from tellback.worlds.pictures import COLOURS, INSIDE, Gallery, Shape
-from tellback.worlds.sentences import TEMPLATES, probabilities, sentences
+from tellback.worlds.sentences import Object, choice, probabilities, sample, sentences
 
-REMEMBERED_SCENES = 32_768  # some 40 MB: agents on one seed meet the same scenes, encoded once
+CACHED_SCENES = 32_768  # some 40 MB; agents with one seed meet the same scenes
 
 
 class Scene(NamedTuple):
-    """The context s: the object that each response would select."""
+    """The context s: the object that each response selects."""
 
     shapes: tuple[Shape, ...]
 
@@ -43,16 +43,16 @@ class Images(WorldSpec):
     Parameters
     ----------
     variant : "canon", "jitter" or "free"
-        One centred picture an object; some jitter in size and place; or any size and place,
-        both new every round. The paper does not say.
+        One centred picture per object; some jitter in size and place; or any size and place.
+        Sizes and places are new in every round. The paper does not say.
     responses : int
-        How many pictures there are to choose from, no two of the same type and colour.
+        The number of pictures to choose from, all of different objects.
     types, colours : sequence of str
         The objects: every type in every colour.
     encoder : EncoderSpec, torch module or callable
-        What turns pictures into features g(y, s). By default the paper's autoencoder, which
-        needs the ``vision`` extra. A live encoder can be played with, but not kept in a
-        study: it has no identity.
+        Turns pictures into features g(y, s). By default the paper's autoencoder, which needs
+        the ``vision`` extra. A live encoder can be used in ``play``, but not in a study: it has
+        no identity.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Images(WorldSpec):
             )
         self._set_validated(responses=count, types=gallery.types, colours=gallery.colours)
         if not isinstance(self.encoder, EncoderSpec):
-            encoder_from(self.encoder, gallery)  # refuses what cannot be one
+            encoder_from(self.encoder, gallery)  # refuses anything that cannot encode
 
     @property
     def gallery(self) -> Gallery:
@@ -94,7 +94,7 @@ class Images(WorldSpec):
         return Facts(encoder_from(self.encoder, self.gallery)(shown).shape[1], None)
 
     def features(self, shapes: Sequence[Shape]) -> Array:
-        """g of pictures, a row each, as an agent gets it when they are shown together."""
+        """g of pictures in one scene, a row each."""
         if not shapes:
             raise SettingError("features needs at least one shape.")
         return features_of_scenes(self.encoder, self.gallery)(Scene(tuple(shapes)))
@@ -103,19 +103,19 @@ class Images(WorldSpec):
         """The settings as plain data; an error if the encoder is a live object."""
         if not isinstance(self.encoder, EncoderSpec):
             raise SettingError(
-                f"The encoder {self.encoder!r} is a live object, which has no identity by which "
-                "results could be kept: make it the spec of an encoder."
+                f"The encoder {self.encoder!r} is a live object, which has no identity to store "
+                "results under: make it the spec of an encoder."
             )
         return super().to_data()
 
     def prepare(self, progress: Preparing | None = None) -> None:
-        """Train the encoder, if it is one that is trained."""
+        """Train the encoder, if it needs training."""
         if isinstance(self.encoder, EncoderSpec):
             self.encoder.prepare(self.gallery, progress)
-            self.features([Shape(*self.gallery.objects[0])])  # one that is unfit is refused now
+            self.features([Shape(*self.gallery.objects[0])])  # refuses an unfit encoder now
 
     def build(self, rng: np.random.Generator) -> Simulation:
-        """Bring the encoder to life, training it first if that was never done."""
+        """Build the encoder, trained if it needs training."""
         features = features_of_scenes(self.encoder, self.gallery)
         return Simulation(
             world=ImagesWorld(self, features),
@@ -131,38 +131,39 @@ class ImagesWorld:
 
     def __init__(self, spec: Images, features: SceneFeatures) -> None:
         self.facts = spec.facts
+        self._spec = spec
         self._gallery = spec.gallery
         self._objects = self._gallery.objects
-        self._responses = spec.responses
         self._features = features
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
         """A scene, and a sentence that describes one of its pictures."""
-        chosen = rng.choice(len(self._objects), self._responses, replace=False)
-        wanted = self._objects[chosen[int(rng.random() * self._responses)]]
-        instruction = sentences(*wanted)[int(rng.random() * len(TEMPLATES))]
-        shapes = [self._gallery.shape(self._objects[i], rng) for i in chosen]
-        scene = Scene(tuple(shapes))
+        shown = sample(self._objects, self._spec.responses, rng)
+        instruction = self._ask(choice(shown, rng), rng)
+        scene = Scene(tuple(self._gallery.shape(thing, rng) for thing in shown))
         return Task(scene, instruction, Listed(self._features(scene)))
+
+    def _ask(self, thing: Object, rng: np.random.Generator) -> str:
+        return choice(sentences(*thing), rng)
 
 
 class ImagesTeacher:
     """Describes the chosen picture with one of the ten templates."""
 
     def describe(self, context: Scene, response: int, rng: np.random.Generator) -> str:
-        """A sentence that is true of the picture; which one, is drawn uniformly."""
+        """A sentence that is true of the picture, drawn uniformly."""
         shape = shape_of(context, response)
-        return sentences(shape.type, shape.colour)[int(rng.random() * len(TEMPLATES))]
+        return choice(sentences(shape.type, shape.colour), rng)
 
 
 class ImagesTruth:
-    """P(x | y, s): the share of templates that give x for the object that y selects."""
+    """P(x | y, s): the share of templates that give x for the object of response y."""
 
     def __init__(self, gallery: Gallery) -> None:
         self._probabilities = probabilities(gallery.objects)
 
     def reward(self, task: Task, response: int) -> float:
-        """P(x_t | y, s_t); nothing but a sentence of the templates has a positive one."""
+        """P(x_t | y, s_t); 0 for a sentence of no template."""
         shape = shape_of(task.context, response)
         of = self._probabilities.get(str(task.instruction), {})
         return of.get((shape.type, shape.colour), 0.0)
@@ -182,31 +183,31 @@ def shape_of(scene: Scene, response: int) -> Shape:
 
 
 class SceneFeatures:
-    """The features of scenes; those of the same scene are worked out once."""
+    """The features of scenes, with a cache."""
 
     def __init__(self, encode: Encoder, gallery: Gallery) -> None:
         self._encode = encode
         self._of_object: dict[Shape, Array] = {}
-        if gallery.variant == "canon":  # one picture an object: all of them beforehand
+        if gallery.variant == "canon":  # one picture per object: encoded beforehand
             shapes = [Shape(*thing) for thing in gallery.objects]
             rows = encode(Scene(tuple(shapes)).pictures())
             self._of_object = dict(zip(shapes, rows, strict=True))
-        self._drawn = lru_cache(REMEMBERED_SCENES)(self._encoded)
+        self._cached = lru_cache(CACHED_SCENES)(self._encoded)
 
     def __call__(self, scene: Scene) -> Array:
         """A row for each picture."""
         if all(shape in self._of_object for shape in scene.shapes):
             return np.array([self._of_object[shape] for shape in scene.shapes])
-        return self._drawn(scene)
+        return self._cached(scene)
 
     def _encoded(self, scene: Scene) -> Array:
         features = self._encode(scene.pictures())
-        features.flags.writeable = False  # given to whoever asks again
+        features.flags.writeable = False  # shared by all callers
         return features
 
 
 def features_of_scenes(encoder: EncoderSpec | Any, gallery: Gallery) -> SceneFeatures:
-    """The features under an encoder: a spec's are shared by all runs of a process."""
+    """The features under an encoder; those of a spec are shared by all runs of a process."""
     if isinstance(encoder, EncoderSpec):
         return _features_under_spec(encoder, gallery)
     return SceneFeatures(encoder_from(encoder, gallery), gallery)

@@ -1,4 +1,4 @@
-"""A world that does not show g: of a response one knows only which it is."""
+"""A wrapper that hides g: the features of a response are one-hot."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tellback.worlds.wrapper import WrapperSpec
 
 @dataclass(frozen=True)
 class OneHotFeatures(WrapperSpec):
-    """A synthetic world whose features are one-hot: g has to be learned as F has.
+    """A synthetic world with one-hot features: g has to be learned, as well as F.
 
-    The paper assumes that g is known. Here it is not: every response of every context is a
-    coordinate of its own. That P(x | y, s) is of low rank is still true, and still of use.
+    The paper assumes that g is known. Here it is not: every response of every context has its
+    own coordinate. P(x | y, s) is still of low rank, which a model can use.
 
     Parameters
     ----------
     world : Synthetic
-        The world, with one context or a number of them.
+        The inner world, with one context or a number of them.
 
     Examples
     --------
@@ -39,24 +39,25 @@ class OneHotFeatures(WrapperSpec):
             raise SettingError(f"world must be a synthetic world, not {self.world!r}.")
         if isinstance(self.world.contexts, str):
             raise SettingError(
-                "world must have a number of contexts: where every round has new responses "
-                "and no features, nothing can be learned of them."
+                "world must have a number of contexts: if responses are new in every round and "
+                "have no features, nothing can be learned about them."
             )
 
     @property
     def facts(self) -> Facts:
-        """As many features as there are responses in all contexts together."""
+        """As many features as responses in all contexts together."""
         contexts, responses = self._sizes
-        within = self.world.facts
-        return Facts(contexts * responses, within.instructions, within.fixed_responses)
+        inner = self.world.facts
+        return Facts(contexts * responses, inner.instructions, inner.fixed_responses)
 
     def build(self, rng: np.random.Generator) -> Simulation:
-        """Put one-hot features in the place of g."""
-        inner, truth = self._within(rng)
+        """Build the inner world, and replace g by one-hot features."""
+        inner, truth = self._build_inner(rng)
         contexts, responses = self._sizes
         one_hot = np.eye(contexts * responses)
         listed = [Listed(rows) for rows in np.split(one_hot, contexts)]
-        return Simulation(_Withholding(inner.world, self.facts, listed), inner.teacher, truth)
+        world = OneHotFeaturesWorld(inner.world, self.facts, listed)
+        return Simulation(world, inner.teacher, truth)
 
     @property
     def _sizes(self) -> tuple[int, int]:
@@ -64,8 +65,8 @@ class OneHotFeatures(WrapperSpec):
         return world.contexts, world.responses
 
 
-class _Withholding:
-    """Presents the tasks of a world with other features, by the number of the context."""
+class OneHotFeaturesWorld:
+    """Presents the tasks of the inner world with other features, listed by context."""
 
     def __init__(self, world: World, facts: Facts, listed: Sequence[Listed]) -> None:
         self.facts = facts
@@ -74,5 +75,6 @@ class _Withholding:
         self._listed = listed
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
+        """The inner world's task with one-hot features."""
         task = self._world.task(t, history, rng)
         return task._replace(responses=self._listed[task.context])

@@ -1,12 +1,11 @@
-"""Pictures, and people who say it in their own words.
+"""The image world with free wordings instead of templates.
 
-The image world again, but nobody keeps to templates: the teacher types one of many wordings,
-and what is asked for is worded in ways that no teacher uses.
+The teacher types one of many wordings, and instructions have wordings that no teacher uses.
 
-Hence the paper's reward, the probability that the teacher says the very words of the
-instruction, would be zero for every response. Here the hidden reward goes by meaning: 1 if
-the picture is what the instruction asks for, else 0. It is what the person who asks cares
-about. An estimate of P(x | y, s) can order responses by it, but is no estimate of it.
+So the paper's reward, the probability that the teacher says exactly the instruction, would be
+zero for every response. Here the hidden reward is by meaning: 1 if the picture fits the
+instruction, else 0. An estimate of P(x | y, s) can rank responses by this reward, but does not
+estimate it.
 """
 
 from __future__ import annotations
@@ -14,68 +13,68 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
 from tellback.encoders.ngrams import NGrams
-from tellback.encoders.text import TextEncoderSpec
-from tellback.errors import SettingError
-from tellback.matching import Pair, Similar
-from tellback.responses import Listed
-from tellback.roles import Exchange, Simulation, Task
-from tellback.worlds.images import Images, Scene, SceneFeatures, features_of_scenes, shape_of
+from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
+from tellback.roles import Simulation, Task
+from tellback.similarity import SentencePair, Similar
+from tellback.worlds.images import (
+    Images,
+    ImagesTruth,
+    ImagesWorld,
+    Scene,
+    features_of_scenes,
+    shape_of,
+)
 from tellback.worlds.pictures import Gallery
-from tellback.worlds.sentences import Object
+from tellback.worlds.sentences import Object, choice, sample
 from tellback.worlds.wordings import ASKING, TEACHING, Meaning, all_sentences, meaning_of, worded
 
-Thing = TypeVar("Thing")
-
-CALIBRATING_PAIRS = 1200  # of either sort, among teaching wordings: a fourth teaches the space
-MEASURING_PAIRS = 1000  # of either sort, an asking wording and a teaching wording each
+CALIBRATING_PAIRS = 1200  # alike, and as many unlike, of teaching wordings
+MEASURING_PAIRS = 1000  # alike, and as many unlike, of an asking and a teaching wording
 
 
 @dataclass(frozen=True)
 class Paraphrases(Images):
-    """Pictures to choose from, asked for and described in free words.
+    """Pictures to choose from, with instructions and descriptions in free words.
 
-    The teacher draws one of 44 wordings, each name by its usual word seven times out of ten
-    and else by a synonym; tasks ask in 24 other wordings. One name in fifty that is asked
-    for is a synonym which no teacher uses. Two wordings of each sort name only the type or
-    only the colour. ``worlds.wordings`` has them all.
+    The teacher draws one of 44 wordings; instructions have 24 other wordings. Names are the main
+    one in 7 of 10 cases, else a synonym. One name in 50 in an instruction is a synonym that no
+    teacher uses. Two wordings of each sort name only the type or only the colour.
+    ``worlds.wordings`` has them all.
 
-    The reward goes by meaning: 1 if the picture fits what the instruction says of it, else 0.
-    Exact words never return, so P(x | y, s) would be no reward.
+    The reward is by meaning: 1 if the picture fits the instruction, else 0. Exact words never
+    come again, so P(x | y, s) cannot be the reward.
 
     Parameters
     ----------
     variant, responses, types, colours, encoder
         As in ``Images``.
     alike_by : TextEncoderSpec
-        By which encoder this world's ``match`` compares sentences. Agents know nothing of it.
+        The encoder with which this world's ``match`` compares sentences. Agents do not know it.
     """
 
     alike_by: TextEncoderSpec = field(default_factory=NGrams)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.alike_by, TextEncoderSpec):
-            raise SettingError(
-                f"alike_by must be the spec of an encoder of sentences, not {self.alike_by!r}."
-            )
+        demand_text_encoder("alike_by", self.alike_by)
 
     @property
     def match(self) -> Similar:
-        """When a description is what was asked for, as judged by words alone.
+        """When a description matches the instruction, by words alone.
 
-        Calibrated on pairs of teaching wordings; its error rates are measured on pairs of an
-        asking and a teaching wording, drawn as the tasks draw them. A description that leaves
-        open what was asked for cannot be judged rightly each time.
+        Calibrated on pairs of teaching wordings. Its error rates are measured on pairs of an
+        asking and a teaching wording, drawn as in tasks. If a description leaves the type or
+        the colour open, words alone cannot decide.
         """
         return _match(self.alike_by, tuple(self.gallery.objects), self.responses)
 
     def build(self, rng: np.random.Generator) -> Simulation:
-        """Bring the encoder of pictures to life, training it first if that was never done."""
+        """Build the encoder of pictures, trained if it needs training."""
         return Simulation(
             world=ParaphrasesWorld(self, features_of_scenes(self.encoder, self.gallery)),
             teacher=ParaphrasesTeacher(),
@@ -83,42 +82,31 @@ class Paraphrases(Images):
         )
 
 
-class ParaphrasesWorld:
-    """Draws objects, places them, and asks for one of them in words of its own."""
+class ParaphrasesWorld(ImagesWorld):
+    """Draws objects, places them, and asks for one of them in free words."""
 
-    memory: ClassVar[int] = 0
-
-    def __init__(self, spec: Paraphrases, features: SceneFeatures) -> None:
-        self.facts = spec.facts
-        self._spec = spec
-        self._gallery = spec.gallery
-        self._features = features
+    _spec: Paraphrases
 
     @cached_property
     def match(self) -> Similar:
-        """When a description is what was asked for."""
+        """When a description matches the instruction."""
         return self._spec.match
 
-    def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
-        """A scene, and a sentence that is true of one of its pictures."""
-        shown = _drawn(self._gallery.objects, self._spec.responses, rng)
-        wanted = _any(shown, rng)
-        instruction = worded(_any(ASKING, rng), wanted, rng, asking=True)
-        scene = Scene(tuple(self._gallery.shape(thing, rng) for thing in shown))
-        return Task(scene, instruction, Listed(self._features(scene)))
+    def _ask(self, thing: Object, rng: np.random.Generator) -> str:
+        return worded(choice(ASKING, rng), thing, rng, asking=True)
 
 
 class ParaphrasesTeacher:
-    """Types what the chosen picture shows."""
+    """Describes the chosen picture in free words."""
 
     def describe(self, context: Scene, response: int, rng: np.random.Generator) -> str:
         """A sentence that is true of the picture, in one of the teaching wordings."""
         shape = shape_of(context, response)
-        return worded(_any(TEACHING, rng), (shape.type, shape.colour), rng)
+        return worded(choice(TEACHING, rng), (shape.type, shape.colour), rng)
 
 
-class ParaphrasesTruth:
-    """1 if a picture fits what an instruction means, else 0."""
+class ParaphrasesTruth(ImagesTruth):
+    """1 if a picture fits the instruction, else 0."""
 
     by_meaning: ClassVar[bool] = True
 
@@ -126,19 +114,15 @@ class ParaphrasesTruth:
         self._meanings = _meanings(tuple(gallery.objects))
 
     def reward(self, task: Task, response: int) -> float:
-        """Whether the picture is what was asked for; words of no wording mean nothing here."""
+        """1 if the picture fits the instruction; 0 also for sentences of no wording."""
         shape = shape_of(task.context, response)
         meaning = self._meanings.get(str(task.instruction))
         return float(meaning is not None and meaning.fits((shape.type, shape.colour)))
 
-    def best(self, task: Task) -> float:
-        """1 if any picture is."""
-        return max(self.reward(task, y) for y in range(len(task.context.shapes)))
-
 
 @lru_cache(8)
 def _meanings(objects: tuple[Object, ...]) -> dict[str, Meaning]:
-    """What every sentence of this world means."""
+    """The meaning of every sentence of this world."""
     return {
         sentence: meaning_of(wording, thing)
         for thing in objects
@@ -151,7 +135,7 @@ def _meanings(objects: tuple[Object, ...]) -> dict[str, Meaning]:
 def _match(alike_by: TextEncoderSpec, objects: tuple[Object, ...], responses: int) -> Similar:
     rng = np.random.default_rng(0)  # the same match for all runs
 
-    def pairs(wordings: Sequence[str], count: int, alike: bool) -> list[Pair]:
+    def pairs(wordings: Sequence[str], count: int, alike: bool) -> list[SentencePair]:
         return [_pair(wordings, objects, responses, rng, alike) for _ in range(count)]
 
     match = Similar.calibrated(
@@ -170,21 +154,13 @@ def _pair(
     responses: int,
     rng: np.random.Generator,
     alike: bool,
-) -> Pair:
-    """What may be asked in a task, and told of a picture that is, or is not, what was asked."""
+) -> SentencePair:
+    """An instruction of a task, and a description of a picture that fits it or not."""
     while True:
-        shown = _drawn(objects, responses, rng)
-        wording = _any(wordings, rng)
+        shown = sample(objects, responses, rng)
+        wording = choice(wordings, rng)
         meaning = meaning_of(wording, shown[0])
         others = [thing for thing in shown if meaning.fits(thing) == alike]
         if others:
             asked = worded(wording, shown[0], rng, asking=wordings is ASKING)
-            return asked, worded(_any(TEACHING, rng), _any(others, rng), rng)
-
-
-def _drawn(objects: Sequence[Object], count: int, rng: np.random.Generator) -> list[Object]:
-    return [objects[i] for i in rng.choice(len(objects), count, replace=False)]
-
-
-def _any(things: Sequence[Thing], rng: np.random.Generator) -> Thing:
-    return things[int(rng.random() * len(things))]
+            return asked, worded(choice(TEACHING, rng), choice(others, rng), rng)

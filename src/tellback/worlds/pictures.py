@@ -57,17 +57,17 @@ INSIDE: dict[str, Callable[[Offsets, Offsets], Mask]] = {
     "triangle": _triangle,
     "circle": _circle,
 }
-"""The paper's types: what is inside each, within a box of side 1 around the origin, y down."""
+"""The paper's types: the inside of each in a box of side 1 around the origin, y down."""
 
 VARIANTS = {
-    "canon": "one centred picture an object",
+    "canon": "one centred picture per object",
     "jitter": "a size of 80 to 120 pixels, up to 15 pixels off the centre",
     "free": "any size from 30 to 180 pixels, anywhere in the picture",
 }
 
 
 class Shape(NamedTuple):
-    """One object in one picture: what it is, how large, and where its centre is."""
+    """One object in one picture: type, colour, size and centre."""
 
     type: str
     colour: str
@@ -121,7 +121,7 @@ class Gallery:
         return [(kind, colour) for kind in self.types for colour in self.colours]
 
     def shape(self, thing: Object, rng: np.random.Generator) -> Shape:
-        """An object in a picture, as the variant has it."""
+        """An object in a picture, with size and place by the variant."""
         kind, colour = thing
         if self.variant == "canon":
             return Shape(kind, colour)
@@ -139,9 +139,9 @@ class Gallery:
         return np.array([self.shape(objects[i], rng).picture() for i in chosen])
 
     def to_data(self) -> Data:
-        """What the pictures depend on."""
+        """The settings that determine the pictures."""
         return {
-            "pictures": 1,  # goes up when the same shapes are drawn otherwise
+            "pictures": 1,  # the version of the drawing
             "types": list(self.types),
             "colours": list(self.colours),
             "variant": self.variant,

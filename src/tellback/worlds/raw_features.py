@@ -1,4 +1,4 @@
-"""A world whose responses are seen as raw vectors, of which g is an unknown function."""
+"""A wrapper that hides g: responses are raw vectors, and g is an unknown function of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of, whole
 from tellback.responses import Listed
-from tellback.roles import Exchange, Facts, Instruction, Simulation, Task, Teacher, Truth, World
+from tellback.roles import Exchange, Facts, Simulation, Task, World
 from tellback.theory import softmax
 from tellback.worlds.synthetic import Synthetic
-from tellback.worlds.wrapper import WrapperSpec
+from tellback.worlds.wrapper import InnerTeacherAndTruth, WrapperSpec
 
 UNITS = ("tanh", "wave")
 
@@ -25,24 +25,23 @@ def _fresh() -> Synthetic:
 
 @dataclass(frozen=True)
 class RawFeatures(WrapperSpec):
-    """A synthetic world in which every round's responses are new vectors of raw numbers.
+    """A synthetic world with new raw vectors as responses in every round.
 
-    Raw vectors are standard Gaussians. A network of one hidden layer, drawn at random, makes
-    logits of them, and g(y, s) is their softmax at the temperature of the world within. The
-    agent is shown the vectors alone; F, the responses' number and the instructions are those
-    of the world within.
+    Raw vectors are standard Gaussians. A random network of one hidden layer maps them to logits,
+    and g(y, s) is their softmax at the temperature of the inner world. The agent gets only the
+    raw vectors. F, the number of responses and the instructions are those of the inner world.
 
     Parameters
     ----------
     world : Synthetic
-        The world, with fresh contexts.
+        The inner world, with fresh contexts.
     dim : int
         The size of a raw vector.
     hidden : int
-        The number of hidden units of the network that nobody is shown.
+        The number of hidden units of the hidden network.
     units : "tanh" or "wave"
-        What they are. Of tanh a linear model learns a good part; of waves, cosines with a
-        phase, next to nothing.
+        The activation function. A linear model approximates tanh units well, and waves
+        (cosines with a phase) hardly at all.
     """
 
     world: Synthetic = field(default_factory=_fresh)
@@ -56,7 +55,7 @@ class RawFeatures(WrapperSpec):
         if not isinstance(world, Synthetic) or world.contexts != "fresh":
             raise SettingError(
                 "world must be synthetic with fresh contexts, not "
-                f"{self.world!r}: where responses come again, use one-hot-features."
+                f"{self.world!r}: for responses that come again, use one-hot-features."
             )
         self._set_validated(
             dim=whole("dim", self.dim),
@@ -66,12 +65,12 @@ class RawFeatures(WrapperSpec):
 
     @property
     def facts(self) -> Facts:
-        """Those of the world within, but for the size of the features."""
+        """Those of the inner world, except for the size of the features."""
         return Facts(self.dim, self.world.facts.instructions)
 
     def build(self, rng: np.random.Generator) -> Simulation:
-        """Draw the world within, and the network between what is seen and g."""
-        inner, truth = self._within(rng)
+        """Draw the inner world, and the network from raw vectors to g."""
+        inner, truth = self._build_inner(rng)
         first = rng.standard_normal((self.dim, self.hidden)) * (2 / np.sqrt(self.dim))
         second = rng.standard_normal((self.hidden, self.world.rank)) * np.sqrt(2 / self.hidden)
         phases = rng.uniform(0, 2 * np.pi, self.hidden)
@@ -81,13 +80,13 @@ class RawFeatures(WrapperSpec):
             units = np.tanh(sums) if self.units == "tanh" else np.cos(sums + phases)
             return softmax(units @ second, self.world.temperature, axis=1)
 
-        seeing = _Seeing(inner.teacher, truth, g)
-        shown = _Showing(inner.world, self.facts, self.world.responses)
-        return Simulation(shown, seeing, seeing)
+        judge = InnerTeacherAndTruth(inner.teacher, truth, _LatestG(g))
+        world = RawFeaturesWorld(inner.world, self.facts, self.world.responses)
+        return Simulation(world, judge, judge)
 
 
-class _Showing:
-    """Presents raw vectors, and the instructions of a world."""
+class RawFeaturesWorld:
+    """Presents raw vectors, with the instructions of the inner world."""
 
     def __init__(self, world: World, facts: Facts, responses: int) -> None:
         self.facts = facts
@@ -96,32 +95,22 @@ class _Showing:
         self._shape = (responses, facts.dim)
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
+        """New raw vectors, and the inner world's instruction."""
         instruction = self._world.task(t, history, rng).instruction
         responses = Listed(rng.standard_normal(self._shape))
         return Task(responses.matrix, instruction, responses)
 
 
-class _Seeing:
-    """The teacher and the truth of a world, who see g where the agent sees raw vectors."""
+class _LatestG:
+    """g of a context, with a cache of the latest: each round needs it three times."""
 
-    def __init__(self, teacher: Teacher, truth: Truth, g: Callable[[Array], Array]) -> None:
-        self._teacher = teacher
-        self._truth = truth
-        self._network = g
+    def __init__(self, g: Callable[[Array], Array]) -> None:
+        self._g = g
         self._latest: tuple[Any, Array] = (None, np.empty(0))
 
-    def describe(self, context: Any, response: Any, rng: np.random.Generator) -> Instruction | None:
-        return self._teacher.describe(self._g(context), response, rng)
-
-    def reward(self, task: Task, response: Any) -> float:
-        return self._truth.reward(task._replace(context=self._g(task.context)), response)
-
-    def best(self, task: Task) -> float:
-        return self._truth.best(task._replace(context=self._g(task.context)))
-
-    def _g(self, context: Any) -> Array:
-        seen, g = self._latest
-        if context is not seen:  # asked for three times a round
-            g = Listed(self._network(context)).matrix
+    def __call__(self, context: Any) -> Array:
+        raw, g = self._latest
+        if context is not raw:
+            g = Listed(self._g(context)).matrix
             self._latest = (context, g)
         return g

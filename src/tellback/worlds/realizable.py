@@ -1,4 +1,4 @@
-"""A synthetic world whose F is one of a known finite class (Assumption 1)."""
+"""A synthetic world with F in a known finite class (Assumption 1)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tellback.worlds.synthetic import Synthetic
 class Realizable(WorldSpec):
     """The setting of Theorem 2: the truth is a member of a class that the agent knows.
 
-    ``models.FiniteClass`` with the same size, seed and temperature is that class. Which of its
-    members is the truth is drawn from the run's seed.
+    ``models.FiniteClass`` with the same size, seed and temperature is that class. The truth is
+    drawn from its members by the run's seed.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Realizable(WorldSpec):
         return Synthetic(self.instructions, self.responses, self.rank, self.temperature)
 
     def build(self, rng: np.random.Generator) -> Simulation:
-        """Draw one of the class, and the features."""
+        """Draw a member of the class, and the features."""
         members = softmax_class(
             self.size,
             self.instructions,

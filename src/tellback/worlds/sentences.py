@@ -1,9 +1,12 @@
-"""The paper's ten templates, and the probability of every sentence that they give."""
+"""The paper's ten templates, and the probability of each of their sentences."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import numpy as np
 
 TEMPLATES = (
     "You are seeing a {object1} of color {color1}",
@@ -17,19 +20,31 @@ TEMPLATES = (
     "You are seeing a {object1} in the image.",
     "There is a {color1} colored {object1}.",
 )
-"""Word for word the paper's. The eighth names no type and the ninth no colour: they fit several."""
+"""Word for word from the paper. The eighth has no type, the ninth no colour: they fit several."""
 
 Object = tuple[str, str]
 """A type and a colour."""
 
+Thing = TypeVar("Thing")
+
+
+def choice(things: Sequence[Thing], rng: np.random.Generator) -> Thing:
+    """One of the things, drawn uniformly."""
+    return things[int(rng.random() * len(things))]
+
+
+def sample(things: Sequence[Thing], count: int, rng: np.random.Generator) -> list[Thing]:
+    """Some of the things, drawn uniformly without replacement."""
+    return [things[i] for i in rng.choice(len(things), count, replace=False)]
+
 
 def sentences(kind: str, colour: str) -> list[str]:
-    """What may be said of an object, a sentence a template, each equally likely."""
+    """The descriptions of an object, one for each template, equally likely."""
     return [template.format(object1=kind, color1=colour) for template in TEMPLATES]
 
 
 def probabilities(objects: Iterable[Object]) -> Mapping[str, Mapping[Object, float]]:
-    """P(x | y, s): for every sentence, the objects of which it may be said, and how likely."""
+    """P(x | y, s): for every sentence, the objects that it may describe, and how likely."""
     counts: dict[str, dict[Object, int]] = defaultdict(lambda: defaultdict(int))
     for kind, colour in objects:
         for sentence in sentences(kind, colour):

@@ -24,10 +24,10 @@ from tellback.streams import Streams
 from tellback.theory import softmax
 
 LOWEST_TEMPERATURE = 1e-6
-"""Far below this, dividing by the temperature overflows; here F and G are one-hot already."""
+"""Far below this, dividing by the temperature overflows. Here F and G are one-hot already."""
 
 TABULATED_REWARDS = 4_000_000
-"""How many rewards a truth works out beforehand (32 MB)."""
+"""The most rewards that a truth computes beforehand (32 MB)."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,16 @@ class Synthetic(WorldSpec):
     rank : int
         The number d of components.
     temperature : float
-        F and G are soft-maxes of standard Gaussians divided by this.
+        F and G are softmaxes of standard Gaussians divided by this.
     contexts : int or "fresh"
-        1: the paper's single context, every round the same features. n: one of n contexts
-        drawn uniformly each round, each with its own G. "fresh": a new G every round.
+        1: the paper's single context, with the same features in every round. n: one of n
+        contexts is drawn uniformly each round, each with its own G. "fresh": a new G each round.
     asks : "uniform", "marginal" or a sequence of probabilities
-        Where instructions come from: uniform over X; the teacher's marginal, which is the
-        description of a uniformly drawn response; or given probabilities, one for each
-        instruction. The paper does not say which it used.
+        The distribution of instructions: uniform over X; the teacher's marginal, that is, the
+        description of a uniformly drawn response; or a probability for each instruction. The
+        paper does not say which it used.
     seed : int or None
-        The seed of F and G; None draws them from the run's seed, so that another run seed
-        means another world.
+        The seed of F and G. None draws them from the run's seed.
 
     Examples
     --------
@@ -88,11 +87,11 @@ class Synthetic(WorldSpec):
 
     @property
     def facts(self) -> Facts:
-        """The sizes; responses stay the same where there is one context."""
+        """The sizes; responses are fixed if there is one context."""
         return Facts(self.rank, self.instructions, fixed_responses=self.contexts == 1)
 
     def build(self, rng: np.random.Generator) -> Simulation:
-        """Draw F and, unless every round has its own, the features of every context."""
+        """Draw F, and the features of every context unless they are fresh."""
         if self.seed is not None:
             rng = Streams(self.seed).init("synthetic world")
         f = softmax(rng.standard_normal((self.instructions, self.rank)), self.temperature, axis=0)
@@ -100,7 +99,7 @@ class Synthetic(WorldSpec):
         return self.with_f(f, [self.draw_responses(rng) for _ in range(contexts)])
 
     def with_f(self, f: Array, listed: Sequence[Listed]) -> Simulation:
-        """Such a world with a given F, and the responses of every context."""
+        """A world with a given F, and given responses of every context."""
         teacher = SyntheticTeacher(f, listed)
         return Simulation(
             world=SyntheticWorld(self, listed, teacher),
@@ -135,8 +134,8 @@ class SyntheticWorld:
             self._cumulative = [part / total for part in accumulate(spec.asks)]
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
-        """A task that does not depend on the past."""
-        if self._only is not None and self._uniform:  # the paper's world, every round of it
+        """A task that does not depend on the history."""
+        if self._only is not None and self._uniform:  # the paper's world: a shortcut
             x = int(rng.random() * self._instructions)
             task: Task = new_tuple(Task, (0, x, self._only))
             return task
@@ -164,17 +163,17 @@ class SyntheticWorld:
 class SyntheticTeacher:
     """Draws x' from P(X | y, s).
 
-    A context is its number, or its feature matrix where every round has a new one.
+    A context is given by its number, or by its feature matrix if contexts are fresh.
     """
 
     def __init__(self, f: Array, listed: Sequence[Listed]) -> None:
         self._columns = [responses.columns for responses in listed]
-        # A row a component, so that the search within one runs along memory.
+        # One row per component, for a search in memory order.
         self._cumulative = np.ascontiguousarray(np.cumsum(f, axis=0).T)
         self._cumulative /= self._cumulative[:, -1:]
 
     def describe(self, context: Any, response: int, rng: np.random.Generator) -> int:
-        """A description of the response; nothing else is known here of the round."""
+        """A description of the response, without knowledge of the instruction."""
         columns = _columns_of(context, self._columns)
         if not 0 <= response < columns.shape[1]:
             raise SettingError(
@@ -184,11 +183,11 @@ class SyntheticTeacher:
 
 
 class SyntheticTruth:
-    """P(x | y, s) itself: tabulated for listed contexts where that fits, else computed."""
+    """P(x | y, s): a table for listed contexts if it fits into memory, else computed."""
 
     def __init__(self, f: Array, listed: Sequence[Listed]) -> None:
         self._f = f
-        # Its own, not those of the task, which has been through the agent's hands.
+        # Not the features of the task, which the agent could have changed.
         self._columns = [responses.columns for responses in listed]
         fits = len(f) * sum(map(len, listed)) <= TABULATED_REWARDS
         self._tables = [_rewards(f, columns) for columns in self._columns if fits]
@@ -228,7 +227,7 @@ class SyntheticTruth:
 
     def _computed(self, task: Task, x: int) -> Array:
         latest, rewards = self._latest
-        if task is not latest:  # both the reward and the best are asked for
+        if task is not latest:  # reward and best are asked in turn
             columns = _columns_of(task.context, self._columns)
             rewards = _rewards(self._f[x : x + 1], columns)[0]
             self._latest = (task, rewards)
@@ -236,7 +235,7 @@ class SyntheticTruth:
 
 
 def _columns_of(context: Any, listed: Sequence[Array]) -> Array:
-    """The features in a context: its number, or its matrix where every round has a new one."""
+    """The features in a context, which is a number, or a matrix if contexts are fresh."""
     columns: Array = listed[context] if listed else context.T
     return columns
 
@@ -264,12 +263,12 @@ def _describe(columns: Array, response: int, cumulative: Array, u: float) -> int
     component = 0
     for i in range(dim):
         weight = columns[i, response]
-        if weight > 0.0:  # rounding must not end in a component that cannot be drawn
+        if weight > 0.0:  # rounding must not select a component of probability 0
             component = i
             if u < weight:
                 break
             u -= weight
-    # Given the component, what is left of u is uniform on [0, weight).
+    # Given the component, the rest of u is uniform on [0, weight).
     u /= columns[component, response]
     low, high = 0, instructions - 1
     while low < high:
@@ -283,7 +282,7 @@ def _describe(columns: Array, response: int, cumulative: Array, u: float) -> int
 
 @compiled
 def _rewards(f: Array, columns: Array) -> Array:
-    """f(x) . g(y, s) for every x and y, each summed in the same order wherever it is asked."""
+    """f(x) . g(y, s) for every x and y, always summed in the same order."""
     rewards = np.zeros((f.shape[0], columns.shape[1]))
     for x in range(f.shape[0]):
         for i in range(f.shape[1]):

@@ -1,8 +1,8 @@
-"""How people may put it: wordings of simple objects, and names of types and colours.
+"""Free wordings of simple objects, and synonyms of types and colours.
 
-All of it was written for this package. In a wording ``{type}`` and ``{colour}`` stand for a
-name, ``{a_type}`` and ``{a_colour}`` for a name with its article, ``{TYPE}``, ``{COLOUR}``,
-``{Type}`` and ``{Colour}`` for a name in capitals or beginning with one. Typos are meant.
+All of them were written for this package. In a wording, ``{type}`` and ``{colour}`` stand for a
+name, ``{a_type}`` and ``{a_colour}`` for a name with its article, ``{TYPE}`` and ``{COLOUR}`` for a
+name in capitals, ``{Type}`` and ``{Colour}`` for a capitalised name. Typos are intended.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ TEACHING = (
     "something {colour}",
     "It is {a_type}.",
 )
-"""What a teacher types about a picture: each of the wordings is equally likely."""
+"""Descriptions by a teacher, equally likely."""
 
 ASKING = (
     "give me the {colour} {type}",
@@ -92,97 +92,99 @@ ASKING = (
     "anything {colour} will do",
     "Show me any {type} you like.",
 )
-"""What is asked for, in wordings that no teacher uses."""
+"""Instructions, in wordings that no teacher uses."""
 
 
-class Names(NamedTuple):
+class Synonyms(NamedTuple):
     """The names of a type or a colour.
 
     Attributes
     ----------
-    usual : str
-        The one most people use.
+    main : str
+        The most frequent name.
     also : tuple of str
-        Others, in teaching and in asking.
+        Other names, in descriptions and instructions.
     only_asked : tuple of str
-        Names that no teacher uses, and few people ask with.
+        Rare names, only in instructions.
     """
 
-    usual: str
+    main: str
     also: tuple[str, ...]
     only_asked: tuple[str, ...]
 
 
 TYPES = {
-    "square": Names("square", ("box",), ("cube",)),
-    "rectangle": Names("rectangle", ("bar", "oblong"), ("brick",)),
-    "triangle": Names("triangle", ("wedge",), ("pyramid",)),
-    "circle": Names("circle", ("disc", "dot"), ("ball",)),
+    "square": Synonyms("square", ("box",), ("cube",)),
+    "rectangle": Synonyms("rectangle", ("bar", "oblong"), ("brick",)),
+    "triangle": Synonyms("triangle", ("wedge",), ("pyramid",)),
+    "circle": Synonyms("circle", ("disc", "dot"), ("ball",)),
 }
 
 COLOURS = {
-    "red": Names("red", ("crimson",), ("scarlet",)),
-    "blue": Names("blue", ("navy",), ("sapphire",)),
-    "green": Names("green", ("emerald",), ("lime",)),
-    "yellow": Names("yellow", ("golden",), ("lemon",)),
-    "black": Names("black", ("jet black",), ("ebony",)),
-    "grey": Names("grey", ("gray",), ("silver",)),
-    "cyan": Names("cyan", ("turquoise",), ("aqua",)),
-    "orange": Names("orange", ("amber",), ("tangerine",)),
+    "red": Synonyms("red", ("crimson",), ("scarlet",)),
+    "blue": Synonyms("blue", ("navy",), ("sapphire",)),
+    "green": Synonyms("green", ("emerald",), ("lime",)),
+    "yellow": Synonyms("yellow", ("golden",), ("lemon",)),
+    "black": Synonyms("black", ("jet black",), ("ebony",)),
+    "grey": Synonyms("grey", ("gray",), ("silver",)),
+    "cyan": Synonyms("cyan", ("turquoise",), ("aqua",)),
+    "orange": Synonyms("orange", ("amber",), ("tangerine",)),
 }
 
-USUAL = 0.7
-"""How often the usual name is said; else one of the others, each as often."""
+MAIN = 0.7
+"""The probability of the main name; the others share the rest equally."""
 
 ONLY_ASKED = 0.02
-"""How often a name in a request is one that no teacher uses."""
+"""The probability of a rare name in an instruction."""
 
 
 class Meaning(NamedTuple):
-    """What a sentence says of an object; None for what it leaves open."""
+    """The type and the colour that a sentence names; None if it names none."""
 
     type: str | None
     colour: str | None
 
     def fits(self, thing: Object) -> bool:
-        """Whether it is true of an object."""
+        """Whether the sentence is true of an object."""
         kind, colour = thing
         return self.type in (None, kind) and self.colour in (None, colour)
 
 
 def worded(wording: str, thing: Object, rng: np.random.Generator, asking: bool = False) -> str:
-    """A sentence that is true of an object: the wording with names that are drawn."""
+    """A sentence about an object: the wording with random names."""
     kind, colour = thing
-    return _filled(wording, _drawn(TYPES[kind], rng, asking), _drawn(COLOURS[colour], rng, asking))
+    return _filled(
+        wording, _sampled(TYPES[kind], rng, asking), _sampled(COLOURS[colour], rng, asking)
+    )
 
 
 def meaning_of(wording: str, thing: Object) -> Meaning:
-    """What a wording says of an object."""
+    """The meaning of a wording about an object."""
     kind, colour = thing
     plain = wording.lower()
     return Meaning(kind if "type}" in plain else None, colour if "colour}" in plain else None)
 
 
 def all_sentences(wording: str, thing: Object) -> set[str]:
-    """Every sentence that a wording can give of an object, in teaching or asking."""
+    """Every sentence of a wording about an object, with all synonyms."""
     kind, colour = thing
     return {
-        _filled(wording, said_type, said_colour)
-        for said_type in _all_names(TYPES[kind])
-        for said_colour in _all_names(COLOURS[colour])
+        _filled(wording, type_name, colour_name)
+        for type_name in _all_names(TYPES[kind])
+        for colour_name in _all_names(COLOURS[colour])
     }
 
 
-def _drawn(names: Names, rng: np.random.Generator, asking: bool) -> str:
-    # Two draws whatever they turn out to be: the stream stays in step.
+def _sampled(names: Synonyms, rng: np.random.Generator, asking: bool) -> str:
+    # Always two draws, so that later draws do not depend on these.
     which, among = rng.random(), rng.random()
     if asking and which >= 1 - ONLY_ASKED:
         return names.only_asked[int(among * len(names.only_asked))]
-    return names.usual if which < USUAL else names.also[int(among * len(names.also))]
+    return names.main if which < MAIN else names.also[int(among * len(names.also))]
 
 
-def _all_names(names: Names) -> tuple[str, ...]:
-    return (names.usual, *names.also, *names.only_asked)
+def _all_names(names: Synonyms) -> tuple[str, ...]:
+    return (names.main, *names.also, *names.only_asked)
 
 
 def _filled(wording: str, kind: str, colour: str) -> str:

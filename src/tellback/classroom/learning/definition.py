@@ -19,9 +19,10 @@ from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import TextEncoderSpec
 from tellback.encoders.thumbnail import Thumbnail
 from tellback.errors import FieldError, TellbackError, one_of, real, whole
-from tellback.matching import MatchSpec, Same, Similar
+from tellback.matching import MatchSpec, Same
 from tellback.models import Keywords, Ridge
 from tellback.roles import AgentSpec, Facts, Instruction, WorldSpec
+from tellback.similarity import Similar
 from tellback.specs import Data, Spec, spec_from_data
 from tellback.streams import Streams
 

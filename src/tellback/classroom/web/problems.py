@@ -27,6 +27,7 @@ TITLES = {
     "database_unavailable": "The database does not answer",
     "described": "The round is described already",
     "disabled": "The account is disabled",
+    "exists": "The id is taken",
     "forbidden": "The caller may not do that",
     "internal_error": "The service failed",
     "invalid": "A value is not allowed",

@@ -11,7 +11,7 @@ from tellback.errors import SettingError
 from tellback.lab.diagnose.readings import Readings
 from tellback.lab.diagnose.rivals import well_trained
 from tellback.models.mixture import MixtureModel
-from tellback.models.mixture_by_adam import AdamModel
+from tellback.models.mixture_by_adam import MixtureByAdamModel
 from tellback.models.sentence import SentenceModel
 
 CLOSE = 0.001
@@ -52,7 +52,7 @@ def fit(read: Readings) -> Fit:
         return Fit()
     if isinstance(model, MixtureModel):
         return _fit_mixture(model)
-    if isinstance(model, AdamModel):
+    if isinstance(model, MixtureByAdamModel):
         return _fit_again(model, read)
     if isinstance(model, SentenceModel):
         return _fit_sentences(model, read)
@@ -69,7 +69,7 @@ def _fit_mixture(model: MixtureModel) -> Fit:
     return Fit(gain, model.gap() / model.described, "EM until it was fitted")
 
 
-def _fit_again(model: AdamModel, read: Readings) -> Fit:
+def _fit_again(model: MixtureByAdamModel, read: Readings) -> Fit:
     """The class is the mixture's, whose maximum EM finds."""
     again = MixtureModel(*model.f.shape)
     for lesson in read.lessons:

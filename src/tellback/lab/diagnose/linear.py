@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 
 from tellback.lab.diagnose.readings import Glimpse, Readings
 from tellback.models.mixture import MixtureModel
-from tellback.models.mixture_by_adam import AdamModel
+from tellback.models.mixture_by_adam import MixtureByAdamModel
 from tellback.roles import Instruction
 
 ROWS_A_FEATURE = 20
@@ -26,7 +26,7 @@ def unexplained(read: Readings) -> float:
     of models that are not mixtures, or where no instruction was seen with more responses
     than there are features (unless those are all the responses there are).
     """
-    if not isinstance(getattr(read.agent, "model", None), MixtureModel | AdamModel):
+    if not isinstance(getattr(read.agent, "model", None), MixtureModel | MixtureByAdamModel):
         return float("nan")
     left = total = 0.0
     for glimpses in _by_instruction(read).values():

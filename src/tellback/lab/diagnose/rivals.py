@@ -17,7 +17,7 @@ from tellback.arrays import Array, Indices
 from tellback.lab.diagnose.forecasts import LIGHTLY, averaged, frequencies, hedged, tabulated
 from tellback.lab.diagnose.readings import Readings
 from tellback.models.mixture import Mixture, MixtureModel
-from tellback.models.mixture_by_adam import AdamModel
+from tellback.models.mixture_by_adam import MixtureByAdamModel
 from tellback.models.model import Model
 from tellback.models.sentence import Sentence, SentenceModel
 from tellback.responses import Listed
@@ -91,7 +91,7 @@ def forecasts(read: Readings) -> Forecasts:
 def _rivals(read: Readings, nothing: Array) -> tuple[Array | None, Array | None, str]:
     """What the agent's class foresees, what a richer one does, hedged, and its name."""
     model, facts = getattr(read.agent, "model", None), read.facts
-    if isinstance(model, MixtureModel | AdamModel):
+    if isinstance(model, MixtureModel | MixtureByAdamModel):
         return _rivals_of_mixtures(read, nothing)
     if isinstance(model, SentenceModel):
         return _rivals_of_sentences(read, nothing)

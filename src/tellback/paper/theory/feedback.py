@@ -15,13 +15,13 @@ from tellback.paper.claims import VERDICTS, Claim
 from tellback.paper.theory.experiment import Experiment, Findings, rounds, seeds, tuning
 from tellback.paper.theory.sizes import KS
 from tellback.roles import Preparing
-from tellback.worlds import Demonstrated, Synthetic
+from tellback.worlds import Demonstrations, Synthetic
 
 LAMBDAS = (0.1, 1.0, 10.0)
 DESCRIBED, REWARDED, SHOWN = "LORIL", "reward only", "imitation"
 WORLDS = {
-    "one context": Demonstrated(Synthetic(instructions=20, responses=200, rank=5)),
-    "fresh contexts": Demonstrated(
+    "one context": Demonstrations(Synthetic(instructions=20, responses=200, rank=5)),
+    "fresh contexts": Demonstrations(
         Synthetic(instructions=20, responses=200, rank=5, contexts="fresh")
     ),
 }
