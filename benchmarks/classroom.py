@@ -22,10 +22,10 @@ from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, tokens
-from tellback.classroom.store.database import opened
+from tellback.classroom.store.database import open_database
 from tellback.classroom.store.lessons import create_lesson, find_lesson
 from tellback.classroom.store.log import Kind, writing
-from tellback.classroom.store.rounds import Status
+from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tables import events, rounds, tasks
 from tellback.models import Keywords, Ridge
 
@@ -231,7 +231,7 @@ def told(rng: np.random.Generator, lesson: str, number: int) -> Call:
 @contextmanager
 def running(url: str, lessons: Sequence[str] | dict[str, Any]) -> Iterator[Room]:
     """A classroom with accounts, as in earnest, and an engineer's token."""
-    database = opened(url)
+    database = open_database(url)
     for name in lessons:
         with database.write() as connection:
             create_lesson(connection, name, LESSONS[name].to_data(), name)
@@ -243,7 +243,7 @@ def running(url: str, lessons: Sequence[str] | dict[str, Any]) -> Iterator[Room]
 
 
 def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
-    """Write a log of so many described rounds; seconds to fold it, and to start from a checkpoint.
+    """Write a log of so many described rounds; seconds to learn it, and to start from a checkpoint.
 
     Written in one go, as the API would have written it, but for fewer candidates a round.
     """
@@ -271,12 +271,12 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
             {**common, "seq": described, "kind": Kind.DESCRIBED.value, "data": json.dumps(said)},
         ]
         matrix = features[i].astype("<f8").tobytes()
-        shown.append({"lesson": lesson, "round": number, "features": matrix, "content": b"{}"})
+        shown.append({"lesson": lesson, "round": number, "features": matrix, "content": "{}"})
         stand.append(
             {
                 "lesson": lesson,
                 "number": number,
-                "status": Status.DESCRIBED.value,
+                "status": RoundStatus.DESCRIBED.value,
                 "asked": asked,
                 "described": described,
                 "describer": "bench",
@@ -287,7 +287,7 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
                 "matched": False,
             }
         )
-    database = opened(url)
+    database = open_database(url)
     with database.write() as connection:
         create_lesson(connection, lesson, LESSONS[lesson].to_data(), lesson)
     with writing(database, lesson) as log:
@@ -300,8 +300,8 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
     began = time.perf_counter()
     learner = Learner(database, found)
     folding = time.perf_counter() - began
-    with learner.still() as fold, writing(database, lesson) as log:
-        keep_checkpoint(log, fold)
+    with learner.locked() as agent, writing(database, lesson) as log:
+        keep_checkpoint(log, agent)
     began = time.perf_counter()
     Learner(database, found)
     starting = time.perf_counter() - began
