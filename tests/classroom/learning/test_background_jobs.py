@@ -16,19 +16,19 @@ def test_only_the_holder_of_a_lesson_writes_checkpoints_and_the_next_takes_over(
 ) -> None:
     lesson = new_lesson(database)
     first, second = Learner(database, lesson), Learner(database, lesson)
-    duties = [BackgroundJobs(database, lambda _: first), BackgroundJobs(database, lambda _: second)]
-    for one in duties:
+    jobs = [BackgroundJobs(database, lambda _: first), BackgroundJobs(database, lambda _: second)]
+    for one in jobs:
         one.turn()
     taught(database, first, 70)
-    for one in duties[::-1]:
+    for one in jobs[::-1]:
         one.turn()
     with database.read() as connection:
         assert connection.execute(select(checkpoints.c.learned)).scalars().all() == [70]
         holder = connection.execute(select(leases.c.holder)).scalar_one()
-    assert holder == duties[0].holder
+    assert holder == jobs[0].holder
     with database.write() as connection:
         connection.execute(update(leases).values(until=0.0))  # the first has died
     taught(database, second, 70, seed=1)
-    duties[1].turn()
+    jobs[1].turn()
     with database.read() as connection:
         assert 140 in connection.execute(select(checkpoints.c.learned)).scalars().all()

@@ -243,7 +243,7 @@ TELL = ("tell", 0, "ann", 1)
     [("ask",), TELL, ("end", 0, "ben", RoundStatus.SKIPPED), ("redact", "ben"), ("redact", "ann")]
 )
 @example([("ask",), SKIP, ("back", 0), ("redact", "ann"), ("back", 3)])
-def test_whatever_happens_going_back_brings_back_what_was(
+def test_after_any_events_a_rollback_restores_every_state(
     quick_database: Database, operations: list[Any]
 ) -> None:
     lesson = Lesson(quick_database)
@@ -320,7 +320,7 @@ def test_whoever_has_described_a_round_has_seen_its_request_for_good(database: D
     assert last.data == {"description": 1, "saw_request": True, "matched": True}
 
 
-def test_going_back_to_what_has_not_happened_is_refused(database: Database) -> None:
+def test_a_rollback_to_an_event_that_has_not_happened_is_refused(database: Database) -> None:
     lesson = Lesson(database)
     lesson.do("ask")
     with pytest.raises(TellbackError, match="from 0 to 1"):

@@ -146,7 +146,7 @@ def _judged(log: Log, agent: ModelAgent) -> Judged:
         return Judged(None, None, str(error))
     says = (
         "The agent was taught the first half of the descriptions, and is judged by the second: "
-        "the mean share of descriptions that would have been what was asked for."
+        "the mean share of descriptions that would have matched the request."
     )
     return Judged(estimate, robust, says)
 

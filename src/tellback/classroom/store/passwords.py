@@ -31,7 +31,7 @@ AT_ONCE = threading.BoundedSemaphore(2)
 """Hashes computed at a time: a flood of guesses must not take all memory and cores."""
 
 WAIT_SECONDS = 2.0
-"""Longest wait for a turn: those who wait hold threads that teachers need."""
+"""Longest wait for a turn: a waiting request holds a thread that teachers need."""
 
 
 class BusyError(TellbackError):
