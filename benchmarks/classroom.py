@@ -22,10 +22,10 @@ from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, tokens
-from tellback.classroom.store.database import opened
+from tellback.classroom.store.database import open_database
 from tellback.classroom.store.lessons import create_lesson, find_lesson
 from tellback.classroom.store.log import Kind, writing
-from tellback.classroom.store.rounds import Status
+from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tables import events, rounds, tasks
 from tellback.models import Keywords, Ridge
 
@@ -161,9 +161,9 @@ def long_lessons(backend: str, lesson: str, new: Callable[[], str]) -> bool:
         made: dict[int, tuple[Caller, list[float], list[float], list[int], float, float]] = {}
         for size in SIZES:
             url = new()
-            folding, starting = long_log(url, lesson, size)
+            learning, starting = long_log(url, lesson, size)
             room = stack.enter_context(running(url, ()))
-            made[size] = (Caller(*room), [], [], [size], folding, starting)
+            made[size] = (Caller(*room), [], [], [size], learning, starting)
         for _ in range(REPEATS * 10):
             for caller, choosing, describing, number, _, _ in made.values():
                 number[0] += 1
@@ -172,9 +172,9 @@ def long_lessons(backend: str, lesson: str, new: Callable[[], str]) -> bool:
                 choosing.append(caller.seconds(ask))
                 describing.append(caller.seconds(told(rng, lesson, number[0])))
     found = {}
-    for size, (_, choosing, describing, _, folding, starting) in made.items():
+    for size, (_, choosing, describing, _, learning, starting) in made.items():
         found[size] = Times.of(choosing[10:]), Times.of(describing[10:])
-        table.add_row(f"{size:,}", *map(str, found[size]), f"{folding:.2f}", f"{starting:.2f}")
+        table.add_row(f"{size:,}", *map(str, found[size]), f"{learning:.2f}", f"{starting:.2f}")
     show(table)
     met = True
     for i, what in enumerate(("choosing", "describing")):
@@ -231,7 +231,7 @@ def told(rng: np.random.Generator, lesson: str, number: int) -> Call:
 @contextmanager
 def running(url: str, lessons: Sequence[str] | dict[str, Any]) -> Iterator[Room]:
     """A classroom with accounts, as in earnest, and an engineer's token."""
-    database = opened(url)
+    database = open_database(url)
     for name in lessons:
         with database.write() as connection:
             create_lesson(connection, name, LESSONS[name].to_data(), name)
@@ -243,7 +243,7 @@ def running(url: str, lessons: Sequence[str] | dict[str, Any]) -> Iterator[Room]
 
 
 def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
-    """Write a log of so many described rounds; seconds to fold it, and to start from a checkpoint.
+    """Write a log of so many described rounds; seconds to learn it, and to start from a checkpoint.
 
     Written in one go, as the API would have written it, but for fewer candidates a round.
     """
@@ -271,12 +271,12 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
             {**common, "seq": described, "kind": Kind.DESCRIBED.value, "data": json.dumps(said)},
         ]
         matrix = features[i].astype("<f8").tobytes()
-        shown.append({"lesson": lesson, "round": number, "features": matrix, "content": b"{}"})
+        shown.append({"lesson": lesson, "round": number, "features": matrix, "content": "{}"})
         stand.append(
             {
                 "lesson": lesson,
                 "number": number,
-                "status": Status.DESCRIBED.value,
+                "status": RoundStatus.DESCRIBED.value,
                 "asked": asked,
                 "described": described,
                 "describer": "bench",
@@ -287,7 +287,7 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
                 "matched": False,
             }
         )
-    database = opened(url)
+    database = open_database(url)
     with database.write() as connection:
         create_lesson(connection, lesson, LESSONS[lesson].to_data(), lesson)
     with writing(database, lesson) as log:
@@ -299,14 +299,14 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
         found = find_lesson(connection, lesson)
     began = time.perf_counter()
     learner = Learner(database, found)
-    folding = time.perf_counter() - began
-    with learner.still() as fold, writing(database, lesson) as log:
-        keep_checkpoint(log, fold)
+    learning = time.perf_counter() - began
+    with learner.locked() as agent, writing(database, lesson) as log:
+        keep_checkpoint(log, agent)
     began = time.perf_counter()
     Learner(database, found)
     starting = time.perf_counter() - began
     database.close()
-    return folding, starting
+    return learning, starting
 
 
 @contextmanager

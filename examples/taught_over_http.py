@@ -17,7 +17,7 @@ import time
 from contextlib import contextmanager
 
 from tellback.agents import EpsilonGreedy
-from tellback.classroom.client import Classroom
+from tellback.classroom.client import Client
 
 SIDE = 5
 PLACES = {
@@ -63,7 +63,7 @@ def success(lesson, seed, requests=50):
     for _ in range(requests):
         goal, request = asked_for(rng)
         goals, features = robot.paths()
-        met += goals[lesson.would(request, features=features).response] == goal
+        met += goals[lesson.preview(request, features=features).response] == goal
         robot.square = rng.choice(list(PLACES))
     return met
 
@@ -104,9 +104,9 @@ def own_service():
 
 def main(url):
     """Teach the robot, and print how well it does what it is told."""
-    with Classroom(url) as room:
+    with Client(url) as client:
         # A robot that never tries anything new never hears of places it does not go to.
-        lesson = room.create_lesson("robot", dim=3, agent=EpsilonGreedy(epsilon=0.2))
+        lesson = client.create_lesson("robot", dim=3, agent=EpsilonGreedy(epsilon=0.2))
         rng = random.Random(1)
         described = 0
         print(f"described   0: {success(lesson, seed=2)} of 50 requests met (chance: 10)")
@@ -116,8 +116,8 @@ def main(url):
             print(f"described {described:3}: {success(lesson, seed=2)} of 50 requests met")
         sentence = "could you go to the window"
         goals, features = Robot(rng).paths()
-        thought = lesson.would(sentence, features=features)
-        print(f"{sentence!r}: it would go to {PLACES[goals[thought.response]]}. {thought.says}")
+        preview = lesson.preview(sentence, features=features)
+        print(f"{sentence!r}: it would go to {PLACES[goals[preview.response]]}. {preview.says}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What was told can be taken back: the agent is then as if it had never been told."""
+"""Descriptions can be withdrawn: the agent is then as if it had never been told."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tellback.errors import ProtocolError
 from tellback.models import Keywords, Mixture, Ridge, Sentence
 from tellback.roles import AgentSpec, Choice, Instruction, State
 from tellback.streams import Stream
-from tellback.undo_log import CHECKPOINT_EVERY, MOST_CHECKPOINTS, Told, UndoLog
+from tellback.undo_log import MOST_SNAPSHOTS, SNAPSHOT_EVERY, Told, ToldLog, UndoLog
 from tests.support.oracles import Diary, random_simplex
 
 RESPONSES = Listed(random_simplex(np.random.default_rng(0), 5, 3))
@@ -48,7 +48,7 @@ REPLAYING: dict[str, tuple[AgentSpec, bool]] = {
 ALL = UNLEARNING | REPLAYING
 
 
-def begun(spec: AgentSpec, words: bool) -> Any:
+def built(spec: AgentSpec, words: bool) -> Any:
     facts = Facts(3, None if words else 4, fixed_responses=True)
     return spec.build(facts, np.random.default_rng(0))
 
@@ -105,7 +105,7 @@ def followed(
 
 
 def only_told(spec: AgentSpec, words: bool, remaining: dict[int, Any]) -> Any:
-    agent = begun(spec, words)
+    agent = built(spec, words)
     for lesson in remaining.values():
         agent.learn(*lesson)
     return agent
@@ -121,11 +121,11 @@ def same(one: State, other: State, but: tuple[str, ...] = ()) -> None:
 @pytest.mark.parametrize("name", REPLAYING)
 @settings(max_examples=15)
 @given(steps=lessons())
-def test_an_agent_that_goes_back_is_to_the_bit_one_that_was_only_told_the_rest(
+def test_an_agent_that_is_restored_is_to_the_bit_one_that_was_only_told_the_rest(
     name: str, steps: list[Step]
 ) -> None:
     spec, words = REPLAYING[name]
-    agent = begun(spec, words)
+    agent = built(spec, words)
     _, remaining = followed(agent, words, steps)
     # The widths of responses that stay the same are kept from when they were first asked
     # for: that is no part of what was told.
@@ -139,7 +139,7 @@ def test_an_agent_that_unlearns_is_one_that_was_only_told_the_rest(
     name: str, steps: list[Step]
 ) -> None:
     spec, words = UNLEARNING[name]
-    agent = begun(spec, words)
+    agent = built(spec, words)
     _, remaining = followed(agent, words, steps)
     never = only_told(spec, words, remaining)
     for x in range(4):
@@ -162,7 +162,7 @@ def test_an_agent_that_unlearns_is_one_that_was_only_told_the_rest(
 @pytest.mark.parametrize("name", ALL)
 def test_only_those_that_can_say_that_they_unlearned(name: str) -> None:
     spec, words = ALL[name]
-    agent = begun(spec, words)
+    agent = built(spec, words)
     ledger = ledger_of(agent)
     choice = ledger.ask(1, task(1, words))
     ledger.tell(1, told(1, words))
@@ -174,7 +174,7 @@ def test_only_those_that_can_say_that_they_unlearned(name: str) -> None:
 
 
 def test_a_withdrawal_that_one_part_refuses_is_made_undone_in_the_others() -> None:
-    agent = begun(LORIL(model=Ridge(lam=1.0), lam=1e-9), words=False)
+    agent = built(LORIL(model=Ridge(lam=1.0), lam=1e-9), words=False)
     ledger = ledger_of(agent)
     ledger.ask(1, task(1, False))
     choice = ledger.ask(2, task(2, False))
@@ -302,48 +302,48 @@ def test_a_replay_that_fails_changes_nothing() -> None:
     np.testing.assert_array_equal(agent.counts, before - np.eye(4)[2] - np.eye(4)[3])
 
 
-def past_of(agent: Any, rounds: int) -> UndoLog:
-    """Told in threes: checkpoints are powers of 2 apart, and a missing round must show."""
-    past = UndoLog(agent)
+def log_of(agent: Any, rounds: int) -> ToldLog:
+    """Told in threes: snapshots are multiples of 64 apart, and a missing round must show."""
+    log = ToldLog(agent)
     for t in range(1, rounds + 1):
-        one = Told(t, task(t, False), task(t, False).choose(0), t % 3)
-        agent.learn(*one[1:])
-        past.add(one)
-    return past
+        one = Told(task(t, False), task(t, False).choose(0), t % 3)
+        agent.learn(*one)
+        log.add(t, one)
+    return log
 
 
-def test_checkpoints_thin_out_and_still_lead_back() -> None:
+def test_snapshots_thin_out_and_still_lead_back() -> None:
     agent = Restorable()
-    rounds = 5 * MOST_CHECKPOINTS * CHECKPOINT_EVERY
-    past = past_of(agent, rounds)
-    assert len(past._checkpoints) <= MOST_CHECKPOINTS
-    places = [place for place, _ in past._checkpoints]
+    rounds = 5 * MOST_SNAPSHOTS * SNAPSHOT_EVERY
+    log = log_of(agent, rounds)
+    assert len(log._snapshots) <= MOST_SNAPSHOTS
+    places = [place for place, _ in log._snapshots]
     assert places[0] == 0
     gaps = np.diff([*places, rounds])
-    assert gaps.max() <= 4 * gaps[:-1].min() or gaps.max() <= 8 * CHECKPOINT_EVERY
+    assert gaps.max() <= 4 * gaps[:-1].min() or gaps.max() <= 8 * SNAPSHOT_EVERY
     expected = agent.counts.copy()
-    for t in (1, rounds, rounds // 2, 2, CHECKPOINT_EVERY, CHECKPOINT_EVERY + 1, rounds - 1):
-        assert past.withdraw(t) is not None
+    for t in (1, rounds, rounds // 2, 2, SNAPSHOT_EVERY, SNAPSHOT_EVERY + 1, rounds - 1):
+        assert log.withdraw(t) is not None
         expected[t % 3] -= 1
         np.testing.assert_array_equal(agent.counts, expected)
-        assert len(past._checkpoints) <= MOST_CHECKPOINTS
-    assert past.withdraw(1) is None
+        assert len(log._snapshots) <= MOST_SNAPSHOTS
+    assert log.withdraw(1) is None
 
 
 def test_the_way_back_is_short_again_after_an_early_withdrawal() -> None:
     agent = Restorable()
-    rounds = 10 * CHECKPOINT_EVERY
-    past = past_of(agent, rounds)
+    rounds = 10 * SNAPSHOT_EVERY
+    log = log_of(agent, rounds)
     agent.learned = 0
-    past.withdraw(rounds)
-    assert agent.learned < CHECKPOINT_EVERY
-    past.withdraw(1)
+    log.withdraw(rounds)
+    assert agent.learned < SNAPSHOT_EVERY
+    log.withdraw(1)
     agent.learned = 0
-    past.withdraw(rounds - 1)
-    assert agent.learned < CHECKPOINT_EVERY
+    log.withdraw(rounds - 1)
+    assert agent.learned < SNAPSHOT_EVERY
 
 
-def test_a_checkpoint_that_knows_of_what_was_unlearned_is_never_gone_back_to() -> None:
+def test_a_snapshot_that_knows_an_unlearned_description_is_never_restored() -> None:
     class Fickle(Restorable):
         unlearns = True
 
@@ -353,12 +353,12 @@ def test_a_checkpoint_that_knows_of_what_was_unlearned_is_never_gone_back_to() -
             return self.unlearns
 
     agent = Fickle()
-    rounds = 3 * CHECKPOINT_EVERY
-    past = past_of(agent, rounds)
+    rounds = 3 * SNAPSHOT_EVERY
+    log = log_of(agent, rounds)
     expected = agent.counts.copy()
-    for t, unlearns in ((1, True), (rounds, False), (CHECKPOINT_EVERY, True), (2, False)):
+    for t, unlearns in ((1, True), (rounds, False), (SNAPSHOT_EVERY, True), (2, False)):
         agent.unlearns = unlearns
-        past.withdraw(t)
+        log.withdraw(t)
         expected[t % 3] -= 1
         np.testing.assert_array_equal(agent.counts, expected)
 
@@ -366,20 +366,20 @@ def test_a_checkpoint_that_knows_of_what_was_unlearned_is_never_gone_back_to() -
 @pytest.mark.parametrize("order", ["first", "last"])
 def test_all_can_be_taken_back(order: str) -> None:
     agent = Restorable()
-    past = past_of(agent, CHECKPOINT_EVERY + 40)
-    rounds = list(range(1, CHECKPOINT_EVERY + 41))
+    log = log_of(agent, SNAPSHOT_EVERY + 40)
+    rounds = list(range(1, SNAPSHOT_EVERY + 41))
     for t in rounds if order == "first" else reversed(rounds):
-        past.withdraw(t)
+        log.withdraw(t)
     np.testing.assert_array_equal(agent.counts, 0)
 
 
-def test_a_state_saved_in_a_past_does_not_follow_the_agent() -> None:
-    """Going back twice to one checkpoint must find it as it was."""
-    agent = begun(Greedy(model=Mixture()), words=False)
-    past = past_of(agent, 6)
+def test_a_snapshot_does_not_follow_the_agent() -> None:
+    """A snapshot that is restored twice is the same."""
+    agent = built(Greedy(model=Mixture()), words=False)
+    log = log_of(agent, 6)
     for t in (6, 5, 4, 3, 2):
-        past.withdraw(t)
-    expected = begun(Greedy(model=Mixture()), words=False)
+        log.withdraw(t)
+    expected = built(Greedy(model=Mixture()), words=False)
     expected.learn(task(1, False), task(1, False).choose(0), 1)
     same(agent.state(), expected.state())
 
@@ -428,3 +428,68 @@ def test_what_was_withdrawn_leaves_ties_as_they_were() -> None:
     ours, theirs = (agent.respond(task, np.random.default_rng(5)) for agent in (told, never))
     assert ours.propensity == theirs.propensity == pytest.approx(1 / 6)
     assert ours.estimate == 0
+
+
+class Chain:
+    """An agent whose state depends on all that it was taught, and on the order."""
+
+    def __init__(self) -> None:
+        self.digest = 0
+        self.learned = 0
+
+    def teach(self, round: int, entry: int) -> None:
+        self.digest = hash((self.digest, round, entry))
+        self.learned += 1
+
+    def state(self) -> State:
+        return {"digest": self.digest}
+
+    def restore(self, state: State) -> None:
+        self.digest = int(state["digest"])
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 400), st.integers(0, 400), st.integers(0, 2)),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_rewound_and_taught_the_rest_an_agent_was_taught_exactly_that(
+    changes: list[tuple[int, int, int]],
+) -> None:
+    """Each change keeps some of the first descriptions, and then there are some more."""
+    agent: Any = Chain()
+    log: UndoLog[int] = UndoLog(agent, most=5)
+    for kept, more, entry in changes:
+        first = list(log.taught.items())[:kept]
+        wanted = dict(first) | {1000 * entry + i: entry for i in range(len(first), more)}
+        before, agent.learned = dict(log.taught), 0
+        count = log.rewind(wanted)
+        assert list(log.taught.items()) == list(wanted.items())[:count]
+        assert agent.learned == 0
+        for round, value in list(wanted.items())[count:]:
+            agent.teach(round, value)
+            log.add(round, value)
+        fresh = Chain()
+        for round, value in wanted.items():
+            fresh.teach(round, value)
+        assert log.taught == wanted
+        assert agent.digest == fresh.digest
+        assert len(log._snapshots) <= 5
+        if list(wanted.items())[: len(before)] == list(before.items()):
+            assert agent.learned == len(wanted) - len(before), "nothing was to be taken back"
+
+
+def test_the_latest_descriptions_are_taken_back_quickly_in_a_long_log() -> None:
+    agent = Restorable()
+    log = ToldLog(agent, most=5)
+    for t in range(1, 100 * SNAPSHOT_EVERY + 1):
+        one = Told(task(t, False), task(t, False).choose(0), t % 3)
+        agent.learn(*one)
+        log.add(t, one)
+    for t in (100 * SNAPSHOT_EVERY, 100 * SNAPSHOT_EVERY - 1, 99 * SNAPSHOT_EVERY + 1):
+        agent.learned = 0
+        assert log.withdraw(t)
+        assert agent.learned < SNAPSHOT_EVERY

@@ -45,13 +45,13 @@ NEEDS = {
     "lab": "play(Synthetic(instructions=5, responses=3, rank=2), Greedy(), 3).table()",
     "vision": "Images(encoder=Autoencoder()).build(np.random.default_rng(0))",
     "language": "WordVectors().build()",
-    "classroom": "Classroom('http://localhost')",
+    "classroom": "Client('http://localhost')",
 }
 REFUSED = """
 import numpy as np
 from tellback import play
 from tellback.agents import Greedy
-from tellback.classroom.client import Classroom
+from tellback.classroom.client import Client
 from tellback.encoders import Autoencoder, WordVectors
 from tellback.errors import TellbackError
 from tellback.worlds import Images, Synthetic

@@ -1,7 +1,7 @@
-"""The ledger: who was asked what, and which descriptions are still to come.
+"""The ledger: the open rounds of an agent.
 
-The one way to an agent. A simulation drives it, and so does a service in which people
-teach: descriptions may come late, out of order, twice, or never.
+Descriptions may come late, out of order, twice, or never. A lesson in the classroom has its log
+instead, and shares `ask_agent` and the undo log with the ledger.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from tellback.errors import ProtocolError
 from tellback.read_only import PLAIN, read_only
 from tellback.roles import Agent, Choice, Instruction, Task, plain_response
 from tellback.streams import Stream
-from tellback.undo_log import Told, UndoLog
+from tellback.undo_log import Told, ToldLog
 
 
 class Ledger:
-    """Asks an agent, remembers what is open, and passes on descriptions once each.
+    """Asks an agent, keeps the open rounds, and passes on each description once.
 
     Parameters
     ----------
@@ -27,18 +27,17 @@ class Ledger:
     stream : Stream
         The agent's random stream; round ``t`` draws from its place for ``t``.
     remember : bool
-        Whether to keep what was told, so that it can be withdrawn.
+        Whether descriptions can be withdrawn: all of them are kept in memory.
 
     Notes
     -----
-    Rounds have numbers that only grow, so the ledger knows without keeping a list that a
-    round which is no longer open was told or dropped: its memory is that of the open rounds,
-    unless it is to remember.
+    Round numbers only grow. So an earlier round that is not open was told or dropped, and no list
+    of closed rounds is needed.
     """
 
     def __init__(self, agent: Agent, stream: Stream, remember: bool = False) -> None:
         self.agent = agent
-        self._past = UndoLog(agent) if remember else None
+        self._told_log = ToldLog(agent) if remember else None
         self._stream = stream
         self._open: dict[int, tuple[Task, Choice]] = {}
         self._latest = 0
@@ -55,27 +54,13 @@ class Ledger:
             if t in self._open:
                 return self._open[t][1]
             raise ProtocolError(f"Round {t} is over; the next must be above {self._latest}.")
-        if type(task[0]) not in PLAIN:
-            task = _handed(task)
-        choice = plain_choice(self.agent.respond(task, self._stream.at(t)))
-        propensity = choice.propensity
-        if propensity is not None and not 0 < propensity <= 1:
-            raise ProtocolError(
-                f"In round {t} the agent stated a propensity of {propensity!r}: it must be a "
-                "number above 0 and at most 1, or None if it is not known."
-            )
-        if choice.response not in task.responses:
-            raise ProtocolError(
-                f"In round {t} the agent chose {choice.response!r}, "
-                f"which is not among the possible responses: {task.responses!r}."
-            )
-        choice = with_features_of(task, choice)
+        task, choice = ask_agent(self.agent, self._stream, t, task)
         self._open[t] = (task, choice)
         self._latest = t
         return choice
 
     def resume(self, t: int, task: Task, choice: Choice) -> None:
-        """Take up a round that was asked before, by a ledger that is no more: it is open."""
+        """Open a round again that another ledger asked, for example before a restart."""
         self._open[t] = (_handed(task), choice)
         self._latest = max(self._latest, t)
 
@@ -88,21 +73,21 @@ class Ledger:
         self.agent.learn(*pair, description)
         del self._open[t]
         self.told += 1
-        if self._past is not None:
-            self._past.add(Told(t, *pair, description))
+        if self._told_log is not None:
+            self._told_log.add(t, Told(*pair, description))
         return True
 
     def withdraw(self, t: int) -> bool:
-        """Take back what was told of round ``t``, which is open again; False if nothing was.
+        """Withdraw the description of round ``t``, which is open again; False if there is none.
 
-        The agent is then as if it had never been told: it unlearns exactly, if it can, else it
-        goes back to an earlier state and learns again what came since.
+        The agent is then as if it had never been told: it unlearns exactly, if it can. Otherwise
+        it is restored from a snapshot and learns the later descriptions again.
         """
-        if self._past is None:
+        if self._told_log is None:
             raise ProtocolError(
-                "This ledger forgets what was told: to withdraw, make it with remember=True."
+                "This ledger keeps no descriptions: to withdraw, make it with remember=True."
             )
-        told = self._past.withdraw(t)
+        told = self._told_log.withdraw(t)
         if told is None:
             self._refuse_unasked(t)
             return False
@@ -122,14 +107,33 @@ class Ledger:
             raise ProtocolError(f"Round {t} was never asked; the latest is {self._latest}.")
 
 
+def ask_agent(agent: Agent, stream: Stream, t: int, task: Task) -> tuple[Task, Choice]:
+    """The task as the agent is given it in round ``t``, and its choice, validated."""
+    if type(task[0]) not in PLAIN:
+        task = _handed(task)
+    choice = plain_choice(agent.respond(task, stream.at(t)))
+    propensity = choice.propensity
+    if propensity is not None and not 0 < propensity <= 1:
+        raise ProtocolError(
+            f"In round {t} the agent stated a propensity of {propensity!r}: it must be a "
+            "number above 0 and at most 1, or None if it is not known."
+        )
+    if choice.response not in task.responses:
+        raise ProtocolError(
+            f"In round {t} the agent chose {choice.response!r}, "
+            f"which is not among the possible responses: {task.responses!r}."
+        )
+    return task, with_features_of(task, choice)
+
+
 def _handed(task: Task) -> Task:
-    """The task as the agent is given it, whose context it cannot change for anybody else."""
+    """The task with a read-only context: the agent must not change it for others."""
     context = read_only(task.context)
     return task if context is task.context else task._replace(context=context)
 
 
 def plain_choice(choice: Any) -> Choice:
-    """What an agent answered as a plain Choice of plain values; an error if it is none."""
+    """The answer of an agent as a plain Choice of plain values; an error if it is no Choice."""
     if not isinstance(choice, Choice):
         raise ProtocolError(
             f"respond must return a Choice, such as task.choose(y), not {choice!r}."
@@ -150,7 +154,7 @@ def with_features_of(task: Task, choice: Choice) -> Choice:
 
 
 def plain_number(number: Any) -> float:
-    """A number without a class of the agent's own, which may compare as it likes, or NaN."""
+    """A plain number: a class of the agent's own could compare as it likes. NaN if it is none."""
     if isinstance(number, float):
         return float.__float__(number)
     if isinstance(number, np.floating | np.integer | np.bool_):

@@ -12,16 +12,16 @@ from sqlalchemy import delete, insert, update
 
 from tellback.classroom.learning import background_jobs
 from tellback.classroom.learning.background_jobs import BackgroundJobs
-from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.fold import same_state
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.checks import round_to_check
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import answers, checkpoints
+from tellback.classroom.store.tasks import Content
 from tellback.classroom.web.classroom import Classroom
 from tellback.errors import UnknownNameError
 from tellback.matching import Same
@@ -69,8 +69,8 @@ def test_a_damaged_checkpoint_is_passed_over(
     room.forget(lesson)
     after = room.learner(lesson)
     assert after is not before
-    assert after.fold.learned == 3
-    assert same_state(after.fold.state(), before.fold.state())
+    assert after.agent.learned == 3
+    assert same_state(after.agent.state(), before.agent.state())
 
 
 def test_a_lesson_that_fails_keeps_no_other_waiting(
@@ -94,7 +94,7 @@ def test_a_lesson_that_fails_keeps_no_other_waiting(
     assert kept == {good}
 
 
-def test_the_duties_go_on_after_an_error_that_nobody_foresaw(
+def test_background_jobs_go_on_after_an_unexpected_error(
     room: Classroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_jobs, "LOOK_SECONDS", 0.01)
@@ -105,9 +105,9 @@ def test_the_duties_go_on_after_an_error_that_nobody_foresaw(
         raise ZeroDivisionError
 
     going = BackgroundJobs(room.database, room.learner, also=(fails,))
-    going.start()
+    going.thread.start()
     assert all(turns.acquire(timeout=PATIENCE) for _ in range(3))
-    going.stop()
+    going.thread.stop()
 
 
 def test_names_of_lessons_that_do_not_exist_leave_nothing_behind(room: Classroom) -> None:
@@ -118,12 +118,12 @@ def test_names_of_lessons_that_do_not_exist_leave_nothing_behind(room: Classroom
 
 
 def test_answers_to_old_keys_are_forgotten(room: Classroom) -> None:
-    row = {"account": "a", "request": "r", "status": 200, "answer": "{}"}
+    row = {"account": "a", "request": "r", "answer": "{}"}
     with room.database.write() as connection:
         connection.execute(delete(answers))
         connection.execute(insert(answers), row | {"key": "old", "at": 0.0})
         connection.execute(insert(answers), row | {"key": "new", "at": time.time()})
-    room._duties.turn()
+    room._jobs.turn()
     with room.database.read() as connection:
         assert [one.key for one in connection.execute(answers.select())] == ["new"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -14,17 +15,18 @@ from sqlalchemy import select
 
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
-from tellback.classroom.learning.fold import Fold, same_state, taught_after
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.store.active import read_active
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Event, Kind, read_events
-from tellback.classroom.store.rounds import Status
+from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tables import checkpoints, rounds, tasks
 from tellback.responses import Listed
 from tellback.roles import Task
 from tellback.streams import Stream
-from tests.support.classroom_parts import standing
+from tests.support.classroom_parts import active_after
 from tests.support.ports import held_port
 from tests.support.real_postgres import Postgres
 from tests.support.soak import DEFINITIONS, Plan, Service, prepare, soak
@@ -118,7 +120,7 @@ class Seen:
         assert found, f"event {seq} of {lesson} was acknowledged and is lost"
         return found[0]
 
-    def stands(self, lesson: str) -> dict[int, int]:
+    def active(self, lesson: str) -> dict[int, int]:
         """Which descriptions stand, worked out round by round."""
         latest: dict[int, int] = {}
         for event in self.events[lesson]:
@@ -229,20 +231,20 @@ def the_log_has_no_gaps(seen: Seen, lesson: str) -> None:
 
 
 def the_rounds_are_what_the_log_says(seen: Seen, lesson: str) -> None:
-    stands = seen.stands(lesson)
-    assert standing(seen.events[lesson]) == stands
+    active = seen.active(lesson)
+    assert active_after(seen.events[lesson]) == active
     happened = by_round(seen.events[lesson])
     endings = {kind.value for kind in (Kind.SKIPPED, Kind.CANNOT_TELL, Kind.FLAGGED)}
     for row in seen.rounds[lesson]:
-        assert row.described == stands.get(row.number)
+        assert row.described == active.get(row.number)
         last = [event for event in happened[row.number] if not is_second(event)][-1]
         if row.described is not None:
-            assert (row.status, row.describer) == (Status.DESCRIBED, last.account)
+            assert (row.status, row.describer) == (RoundStatus.DESCRIBED, last.account)
             assert last.seq == row.described
         elif last.kind.value in endings:
             assert (row.status, row.describer) == (last.kind.value, last.account)
         else:
-            assert (row.status, row.describer) == (Status.OPEN, None)
+            assert (row.status, row.describer) == (RoundStatus.OPEN, None)
         withdrawn = [one.seq for one in happened[row.number] if one.kind is Kind.WITHDRAWN]
         since = max(withdrawn, default=0)
         seconds = [one.seq for one in happened[row.number] if is_second(one) and one.seq > since]
@@ -264,20 +266,20 @@ def the_agent_is_what_the_log_teaches(seen: Seen, lesson: str) -> ModelAgent:
             ).scalars()
         )
         found = find_lesson(connection, lesson)
-        folded = Fold(DEFINITIONS[lesson])
-        folded.learn_from(taught_after(connection, lesson))
+        rebuilt = LessonAgent(DEFINITIONS[lesson])
+        rebuilt.learn_new(partial(read_active, connection, lesson))
     learner = Learner(seen.database, found)
-    assert learner.fold.stands == folded.stands == seen.stands(lesson)
+    assert learner.agent.active == rebuilt.active == seen.active(lesson)
     agent = by_hand(seen, lesson)
-    assert same_state(learner.fold.state(), folded.state())
-    assert same_state(learner.fold.state(), agent.state())
-    if len(folded.stands) > 3 * 64:
+    assert same_state(learner.agent.state(), rebuilt.state())
+    assert same_state(learner.agent.state(), agent.state())
+    if len(rebuilt.active) > 3 * 64:
         assert kept, "no checkpoint was ever kept"
     return agent
 
 
 def by_hand(seen: Seen, lesson: str) -> ModelAgent:
-    """An agent that is taught what the log says, without the code that folds it."""
+    """An agent that is taught what the log says, without the code of the classroom."""
     agent = DEFINITIONS[lesson].build()
     questions = {event.round: event for event in seen.events[lesson] if event.kind is Kind.ASKED}
     with seen.database.read() as connection:
@@ -285,7 +287,7 @@ def by_hand(seen: Seen, lesson: str) -> ModelAgent:
             row.round: features_from(bytes(row.features), DIM)
             for row in connection.execute(select(tasks).where(tasks.c.lesson == lesson))
         }
-    for number, seq in seen.stands(lesson).items():
+    for number, seq in seen.active(lesson).items():
         asked = questions[number].data
         task = Task(None, asked["instruction"], Listed(shown[number]))
         choice = task.choose(asked["response"])
@@ -307,9 +309,9 @@ def a_restarted_server_answers_as(
         task = Task(None, instruction, Listed(features))
         body = {"instruction": instruction, "features": features}
         place = f"{service.place}/api/v1/lessons/{lesson}"
-        thought = httpx.post(f"{place}/ask", json=body, headers=headers).json()
+        thought = httpx.post(f"{place}/preview", json=body, headers=headers).json()
         estimates = agent.model.estimates(instruction, task.responses)
-        assert thought["learned"] == len(seen.stands(lesson))
+        assert thought["learned"] == len(seen.active(lesson))
         assert thought["estimate"] == estimates[thought["response"]] == estimates.max()
         number += 1
         answer = httpx.post(f"{place}/rounds", json=body, headers=headers).json()

@@ -43,7 +43,7 @@ def test_one_command_teaches_and_the_next_time_the_agent_is_where_it_was_left(
         with answering(url, process) as client:
             again = client.get("/api/v1/lessons/pictures/progress").json()
             asked = client.post(
-                "/api/v1/lessons/pictures/ask", json={"instruction": "red", "round": 1}
+                "/api/v1/lessons/pictures/preview", json={"instruction": "red", "round": 1}
             ).json()
         ended(process)
     assert again["described"] == 1

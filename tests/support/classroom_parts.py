@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tellback.classroom.store.log import Event
 
 
-def standing(happened: Iterable[Event]) -> dict[int, int]:
+def active_after(happened: Iterable[Event]) -> dict[int, int]:
     """The oracle: which descriptions are active after these events, in the order they were given.
 
     It remembers what was active after every event, and goes back to that.
@@ -47,8 +47,8 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     """The same, opened."""
-    from tellback.classroom.store.database import opened  # only where tests need it
+    from tellback.classroom.store.database import open_database  # only where tests need it
 
-    found = opened(database_url)
+    found = open_database(database_url)
     yield found
     found.close()

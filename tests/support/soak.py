@@ -19,7 +19,7 @@ import httpx
 from tellback.agents import LORIL, Greedy
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.store import accounts, tokens
-from tellback.classroom.store.database import opened
+from tellback.classroom.store.database import open_database
 from tellback.classroom.store.lessons import create_lesson
 from tellback.models import Keywords, Ridge
 from tests.support.patience import PATIENCE
@@ -120,7 +120,7 @@ class Service:
 
 def prepare(url: str) -> tuple[list[Login], list[Login]]:
     """Make the lessons, and accounts with tokens for teachers and for programs."""
-    database = opened(url)
+    database = open_database(url)
     try:
         with database.write() as connection:
             for lesson in LESSONS:

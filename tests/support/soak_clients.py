@@ -173,7 +173,7 @@ class Client(threading.Thread):
         if answer.status_code >= 500:
             self.memory.faults.append(f"{method} {path}: {answer.status_code} {told}")
         elif answer.status_code >= 400:
-            self.memory.refused.append(told["error"]["code"])
+            self.memory.refused.append(told["code"])
         return Reply(answer.status_code, told, sent, time.time(), unsure)
 
     def words(self, lesson: str) -> int | str:

@@ -1,7 +1,7 @@
-"""A client: teach an agent, and have it do things, from a program elsewhere.
+"""A client: ask an agent for responses and teach it, from a program elsewhere.
 
-room = Classroom("http://127.0.0.1:8765")
-lesson = room.create_lesson("robot", dim=4)
+client = Client("http://127.0.0.1:8765")
+lesson = client.create_lesson("robot", dim=4)
 round = lesson.ask("go to the door", features=[[0.1, ...], [0.7, ...]])
 round.response                        # what to do
 round.describe("went to the window")  # what that was
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     import httpx
 
 __all__ = [
-    "Classroom",
-    "Lesson",
-    "RefusedError",
-    "Round",
-    "Thought",
+    "Client",
+    "Preview",
+    "ProblemError",
+    "RemoteLesson",
+    "RemoteRound",
     "UnreachableError",
     "verified",
 ]
@@ -41,8 +41,8 @@ __all__ = [
 API = "/api/v1"
 TRIES = 6
 LONGEST_WAIT = 30.0
-PASSING = (429, 502, 503, 504)
-"""Answers after which the same request may succeed."""
+RETRIED = (429, 502, 503, 504)
+"""Statuses after which the same request may succeed."""
 
 PIECE = 2**16
 
@@ -50,48 +50,48 @@ Features = Sequence[Sequence[float]] | Array
 """A row of numbers for each response."""
 
 
-class RefusedError(TellbackError):
-    """A request that the service refused.
+class ProblemError(TellbackError):
+    """A request that the service refused, with the problem document of its answer (RFC 9457).
 
     Attributes
     ----------
     status : int
-        Of HTTP.
+        The HTTP status.
     code : str
         What is wrong, in a word that does not change.
     field : str or None
-        Which part of the request.
+        The part of the request that is wrong.
     """
 
-    def __init__(self, status: int, code: str, says: str, field: str | None) -> None:
-        super().__init__(says)
+    def __init__(self, status: int, code: str, detail: str, field: str | None) -> None:
+        super().__init__(detail)
         self.status = status
         self.code = code
         self.field = field
 
 
 class UnreachableError(TellbackError):
-    """A service that does not answer, after several tries."""
+    """A service that does not answer, after several attempts."""
 
 
-class Classroom:
-    """A service that teaches agents.
+class Client:
+    """A connection to a classroom.
 
-    Requests that fail on the way, or that the service is too busy for, are sent again, with a key
-    by which it acts on each once.
+    Requests that get lost, or that the service is too busy for, are sent again. An idempotency key
+    makes sure that the service acts once.
 
     Parameters
     ----------
     url : str
-        Where it is, such as ``http://127.0.0.1:8765``.
+        The address of the classroom, such as ``http://127.0.0.1:8765``.
     token : str, optional
-        What shows whose program this is; not needed on one's own machine.
+        A token of an account; not needed on one's own machine.
     timeout : float
         Seconds to wait for an answer.
     tries : int
-        How often to send a request at most.
+        The most attempts for a request.
     transport : optional
-        How ``httpx`` sends requests, if not over the network.
+        A transport of ``httpx``, if requests do not go over the network.
     """
 
     def __init__(
@@ -122,8 +122,8 @@ class Classroom:
         match: Spec | Mapping[str, Any] | None = None,
         second_share: float = 0.0,
         seed: int = 0,
-    ) -> Lesson:
-        """A new lesson; the settings are those of ``tellback.classroom.learning.Definition``."""
+    ) -> RemoteLesson:
+        """Create a lesson; the settings are those of ``tellback.classroom.learning.Definition``."""
         specs = {"agent": agent, "encoder": encoder, "match": match}
         body: Data = {
             "name": name,
@@ -135,13 +135,13 @@ class Classroom:
         }
         for field, spec in specs.items():
             body[field] = spec.to_data() if isinstance(spec, Spec) else spec
-        # Without a key: a lesson that was made twice harms nobody.
+        # Without a key: a lesson that was created twice does no harm.
         given = {field: value for field, value in body.items() if value is not None}
-        return Lesson(self, self.send("POST", "/lessons", json=given)["id"])
+        return RemoteLesson(self, self.send("POST", "/lessons", json=given)["id"])
 
-    def lesson(self, id: str) -> Lesson:
-        """A lesson that there is; an error if there is not."""
-        return Lesson(self, self.send("GET", f"/lessons/{id}")["id"])
+    def lesson(self, id: str) -> RemoteLesson:
+        """The lesson of an id; an error if there is none."""
+        return RemoteLesson(self, self.send("GET", f"/lessons/{id}")["id"])
 
     def lessons(self) -> list[Data]:
         """All lessons, the newest first."""
@@ -149,7 +149,7 @@ class Classroom:
         return found
 
     def send(self, method: str, path: str, **request: Any) -> Data:
-        """Send a request until there is an answer; an error if that is a refusal."""
+        """Send a request until there is an answer; a ``ProblemError`` if it was refused."""
         answer = self._answer(method, path, request)
         if answer.status_code == 204 or not answer.content:
             return {}
@@ -167,7 +167,7 @@ class Classroom:
                     ) from error
                 wait = None
             else:
-                if answer.status_code not in PASSING or not left:
+                if answer.status_code not in RETRIED or not left:
                     return self._accepted(answer)
                 wait = answer.headers.get("Retry-After")
             time.sleep(_wait(self._tries - 1 - left, wait))
@@ -177,14 +177,15 @@ class Classroom:
         if answer.is_success:
             return answer
         try:
-            error = answer.json()["error"]
-            raise RefusedError(answer.status_code, error["code"], error["says"], error["field"])
-        except (ValueError, KeyError, TypeError) as strange:
-            says = f"It answered {answer.status_code}: {answer.text[:200]}"
-            raise RefusedError(answer.status_code, "unknown", says, None) from strange
+            problem = answer.json()
+            code, detail, field = problem["code"], problem["detail"], problem["field"]
+        except (ValueError, KeyError, TypeError):  # not by the service: a proxy, perhaps
+            code, field = "unknown", None
+            detail = f"It answered {answer.status_code}: {answer.text[:200]}"
+        raise ProblemError(answer.status_code, code, detail, field)
 
     def download(self, path: str, to: Path, params: Mapping[str, Any]) -> None:
-        """Write an answer to a file, which is whole or absent."""
+        """Write an answer to a file: all of it, or no file."""
         with atomic_write(to) as temporary:
             try:
                 with self._http.stream("GET", path, params=dict(params)) as answer:
@@ -197,7 +198,7 @@ class Classroom:
                 raise UnreachableError(f"The answer broke off: {error}") from error
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -212,8 +213,8 @@ class Classroom:
         self.close()
 
 
-class Thought(NamedTuple):
-    """What the agent would do, and how sure it is."""
+class Preview(NamedTuple):
+    """The response that an agent would choose, and how sure it is."""
 
     response: int
     estimate: float
@@ -222,19 +223,19 @@ class Thought(NamedTuple):
     second: int | None
 
 
-class Lesson:
-    """A lesson, seen from elsewhere.
+class RemoteLesson:
+    """A lesson of a classroom.
 
     Parameters
     ----------
-    room : Classroom
-        Where it is.
+    client : Client
+        The connection to the classroom.
     id : str
-        Which.
+        The lesson's id.
     """
 
-    def __init__(self, room: Classroom, id: str) -> None:
-        self._room = room
+    def __init__(self, client: Client, id: str) -> None:
+        self._client = client
         self.id = id
         self._path = f"/lessons/{id}"
 
@@ -247,41 +248,41 @@ class Lesson:
         images: Sequence[str] | None = None,
         context: str | None = None,
         key: str | None = None,
-    ) -> Round:
-        """Have the agent choose a response.
+    ) -> RemoteRound:
+        """Ask the agent for a response: a new round, which waits for a description.
 
         Parameters
         ----------
         instruction : str or int
-            What it is asked for.
+            The request.
         features, texts, images
-            The responses there are: what the lesson's come as, and for teachers to look at.
+            The possible responses, in the form of the lesson; texts and images are also shown to
+            teachers.
         context : str, optional
-            What teachers are told about the situation.
+            The situation, as teachers are told it.
         key : str, optional
-            Names this question: asked again with the same key, it is the same round. By default
-            one that no other has.
+            The idempotency key: the same key brings the same round. By default a new one.
         """
         body = _candidates(instruction, features, texts, images)
         if context is not None:
             body["context"] = context
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
-        answer = self._room.send("POST", f"{self._path}/rounds", json=body, headers=headers)
-        return Round(self._room, self._path, answer)
+        answer = self._client.send("POST", f"{self._path}/rounds", json=body, headers=headers)
+        return RemoteRound(self._client, self._path, answer)
 
-    def would(
+    def preview(
         self,
         instruction: Instruction,
         *,
         features: Features | None = None,
         texts: Sequence[str] | None = None,
         images: Sequence[str] | None = None,
-    ) -> Thought:
-        """What the agent would do, if it did not explore. Nothing is kept."""
+    ) -> Preview:
+        """The response that the agent would choose without exploring. Nothing is stored."""
         body = _candidates(instruction, features, texts, images)
-        answer = self._room.send("POST", f"{self._path}/ask", json=body)
+        answer = self._client.send("POST", f"{self._path}/preview", json=body)
         second = answer["second"]
-        return Thought(
+        return Preview(
             answer["response"],
             answer["estimate"],
             answer["sure"],
@@ -290,61 +291,61 @@ class Lesson:
         )
 
     def describe(self, number: int, description: Instruction, *, saw_request: bool = False) -> Data:
-        """Say what the response of a round was; said again, it is kept once."""
+        """Describe the response of a round; sent again, it counts once."""
         body = {"description": description, "saw_request": saw_request}
         path = f"{self._path}/rounds/{number}/description"
-        return self._room.send("PUT", path, json=body)
+        return self._client.send("PUT", path, json=body)
 
     def progress(self) -> Data:
-        """How the lesson goes."""
-        return self._room.send("GET", f"{self._path}/progress")
+        """The progress of the lesson."""
+        return self._client.send("GET", f"{self._path}/progress")
 
     def roll_back(self, to: int) -> int:
-        """Let stand what stood after an event; how many descriptions that are."""
-        answer = self._room.send("POST", f"{self._path}/rollback", json={"to": to})
+        """Roll back to the state after an event; the number of active descriptions."""
+        answer = self._client.send("POST", f"{self._path}/rollback", json={"to": to})
         found: int = answer["descriptions"]
         return found
 
     def replay(self, agent: Spec | Mapping[str, Any]) -> Data:
-        """What another agent makes of the same descriptions."""
+        """Teach another agent the same descriptions, and evaluate it."""
         data = agent.to_data() if isinstance(agent, Spec) else dict(agent)
-        return self._room.send("POST", f"{self._path}/replay", json={"agent": data}, timeout=120)
+        return self._client.send("POST", f"{self._path}/replay", json={"agent": data}, timeout=120)
 
     def export(self, path: str | Path, *, format: str = "jsonl", images: bool = False) -> None:
-        """Write everything to a file: "jsonl", "parquet", or a "log" for ``Log.load``."""
+        """Export the lesson to a file: "jsonl", "parquet", or a "log" for ``Log.load``."""
         params = {"format": format, "images": str(images).lower()}
-        self._room.download(f"{self._path}/export", Path(path), params)
+        self._client.download(f"{self._path}/export", Path(path), params)
 
     def import_(self, path: str | Path, *, key: str | None = None) -> Data:
-        """Take in rounds from a file of lines, or what ``export`` wrote: all of them, or none."""
+        """Import rounds from a file of lines, or an export: all of them, or none."""
         headers = {
             "Idempotency-Key": key or uuid.uuid4().hex,
             "Content-Type": "application/jsonl",
         }
         with Path(path).open("rb") as file:
-            return self._room.send(
+            return self._client.send(
                 "POST", f"{self._path}/import", content=file, headers=headers, timeout=600
             )
 
 
-class Round:
-    """A round that was asked.
+class RemoteRound:
+    """A round of a lesson.
 
     Attributes
     ----------
     number : int
         Its number.
     response : int
-        Which of the responses the agent chose, from 0.
+        Index of the chosen response, from 0.
     estimate, bonus, propensity : float or None
-        How likely it thinks that the response will be described by the instruction, what it added
-        to explore, and how probable the choice was.
+        The estimated probability that the instruction describes the response, the exploration
+        bonus, and the probability of the choice.
     model_version : int
         The latest event that the agent knew of.
     """
 
-    def __init__(self, room: Classroom, lesson: str, answer: Data) -> None:
-        self._room = room
+    def __init__(self, client: Client, lesson: str, answer: Data) -> None:
+        self._client = client
         self.number: int = answer["round"]
         self.response: int = answer["response"]
         self.estimate: float | None = answer["estimate"]
@@ -354,17 +355,17 @@ class Round:
         self._path = f"{lesson}/rounds/{self.number}/description"
 
     def describe(self, text: Instruction, *, saw_request: bool = False) -> Data:
-        """Say what the response was; said again, it is kept once."""
+        """Describe the response; sent again, it counts once."""
         body = {"description": text, "saw_request": saw_request}
-        return self._room.send("PUT", self._path, json=body)
+        return self._client.send("PUT", self._path, json=body)
 
     def withdraw(self) -> bool:
-        """Take that back: the agent never knew. False if there was nothing to take back."""
-        done: bool = self._room.send("DELETE", self._path)["withdrawn"]
+        """Withdraw the description and unlearn it; False if there was none."""
+        done: bool = self._client.send("DELETE", self._path)["withdrawn"]
         return done
 
     def __repr__(self) -> str:
-        return f"Round({self.number}, response={self.response})"
+        return f"RemoteRound({self.number}, response={self.response})"
 
 
 def _candidates(
@@ -375,7 +376,7 @@ def _candidates(
 ) -> Data:
     body: Data = {"instruction": instruction}
     if features is not None:
-        # Arrays of NumPy are sequences too, and JSON knows only lists.
+        # JSON has lists only, and features may be an array of NumPy.
         body["features"] = [[float(value) for value in row] for row in features]
     if texts is not None:
         body["texts"] = list(texts)
@@ -385,14 +386,14 @@ def _candidates(
 
 
 def _from_the_start(request: dict[str, Any]) -> dict[str, Any]:
-    """A file that was sent half-way is sent again from its beginning."""
+    """The request, with a file that was sent in part rewound."""
     content = request.get("content")
     if content is not None and hasattr(content, "seek"):
         content.seek(0)
     return request
 
 
-def _wait(failed: int, told: str | None) -> float:
-    if told is not None and told.isdecimal():
-        return min(float(told), LONGEST_WAIT)
+def _wait(failed: int, retry_after: str | None) -> float:
+    if retry_after is not None and retry_after.isdecimal():
+        return min(float(retry_after), LONGEST_WAIT)
     return float(min(0.1 * 2.0**failed, LONGEST_WAIT) * random.uniform(0.5, 1.0))

@@ -1,4 +1,4 @@
-"""How a classroom is run."""
+"""The settings of a classroom."""
 
 from __future__ import annotations
 
@@ -12,30 +12,29 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True)
 class Settings:
-    """How a classroom is run.
+    """The settings of a classroom.
 
     Parameters
     ----------
     database : str
         ``sqlite:///path/to/file`` or ``postgresql://user@host/name``.
     accounts : bool
-        Whether people sign in and programs bring tokens. Without, whoever reaches the service
-        may do everything: for one's own machine only.
+        Whether people sign in and programs send tokens. Without accounts every caller may do
+        everything: for one's own machine only.
     hosts : tuple of str
-        The names under which the service is reached. Requests to any other are refused, so that
-        no page elsewhere can pass for this one.
+        The host names of the service. Requests to any other name are refused, against DNS
+        rebinding.
     secure : bool
-        Whether it is reached over HTTPS, through a proxy: then cookies are sent over nothing else.
+        Whether it is reached over HTTPS, through a proxy: then cookies are sent over HTTPS only.
     lease_seconds : float
-        How long a response stays with the teacher who was shown it.
+        How long a response stays reserved for the teacher who sees it.
     largest_body : int
-        The most bytes of a request; those that import a log may be ten times as large.
+        The most bytes of a request; imports may be ten times as large.
     requests_a_minute : int
-        The most that one account, or one address that has not signed in, may send; 0 for any
-        number.
-    private_hooks : bool
-        Whether hooks may lead to addresses that are not public, such as those of this machine
-        and its neighbours.
+        The most requests of an account, or of an address without one; 0 for any number.
+    private_webhooks : bool
+        Whether webhooks may lead to addresses that are not public, such as those of this machine
+        and its network.
     """
 
     database: str
@@ -45,7 +44,7 @@ class Settings:
     lease_seconds: float = 180.0
     largest_body: int = 32 * 2**20
     requests_a_minute: int = 6000
-    private_hooks: bool = False
+    private_webhooks: bool = False
 
     def __post_init__(self) -> None:
         real("lease_seconds", self.lease_seconds, above=0)
@@ -56,7 +55,7 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
+    """Whether an address is reached from this machine only."""
     if host == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""Signatures of what is delivered to hooks, and how their receivers verify them."""
+"""Signatures of deliveries to webhooks, and their verification."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import time
 
 SIGNATURE = "Tellback-Signature"
 EVENT = "Tellback-Event"
-"""Names the event, always alike: what is delivered twice has the same."""
+"""Names the event: deliveries of the same event have the same value."""
 
 
 def signed(secret: str, body: bytes, at: int) -> str:
-    """The signature of a body, as it stands in its header."""
+    """The signature of a body: the value of its header."""
     return f"t={at}, v1={_code(secret, body, str(at))}"
 
 
 def verified(
     secret: str, header: str, body: bytes, *, within: float = 300.0, now: float | None = None
 ) -> bool:
-    """Whether a body was signed with a secret, lately.
+    """Whether a body was signed with a secret, and recently.
 
     Parameters
     ----------
     secret : str
-        What was given when the hook was made.
+        The secret of the webhook.
     header : str
         The header ``Tellback-Signature``.
     body : bytes
-        As it came, byte for byte.
+        The body, byte for byte.
     within : float
-        The most seconds that may have passed, so that nobody sends it again much later.
+        The most seconds since it was signed, against replays.
     now : float, optional
         The time, in seconds since 1970.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -29,7 +31,7 @@ AccountName = Annotated[str, typer.Argument(metavar="NAME", help="The account's 
 
 
 def default_database() -> str:
-    """Where lessons and accounts are kept, unless something else is said."""
+    """The database if none is given: a file in the user's data folder."""
     from tellback.folders import user_data
 
     return f"sqlite:///{user_data() / 'classroom.db'}"
@@ -44,14 +46,15 @@ def add(
     ] = False,
     database: DatabaseUrl = None,
 ) -> None:
-    """Make an account. The password is asked for twice.
+    """Create an account. The password is asked for twice.
 
     A teacher describes; a reviewer also checks what others described; an engineer also makes
     lessons and tokens; an admin also manages the accounts.
     """
     from tellback.classroom.store import accounts
 
-    made = accounts.add(_opened(database), name, role, _password(password_stdin))
+    with _database(database) as opened:
+        made = accounts.add(opened, name, role, _password(password_stdin))
     _say(f"{made.name} can sign in as {made.role}.")
 
 
@@ -65,8 +68,10 @@ def list_(database: DatabaseUrl = None) -> None:
 
     from tellback.classroom.store import accounts
 
+    with _database(database) as opened:
+        found = accounts.listed(opened)
     table = Table("name", "role", "made", "")
-    for account in accounts.listed(_opened(database)):
+    for account in found:
         made = datetime.fromtimestamp(account.created, UTC).strftime("%Y-%m-%d")
         shut = "disabled" if account.disabled else ""
         table.add_row(escape(account.name), account.role, made, shut)
@@ -82,8 +87,8 @@ def role(
     """Change what an account may do."""
     from tellback.classroom.store import accounts
 
-    opened = _opened(database)
-    accounts.change(opened, accounts.named(opened, name).id, role=role)
+    with _database(database) as opened:
+        accounts.change(opened, accounts.named(opened, name).id, role=role)
     _say(f"{name} is {role} now.")
 
 
@@ -98,29 +103,29 @@ def password(
     """Give an account a new password; it is signed out everywhere."""
     from tellback.classroom.store import accounts
 
-    opened = _opened(database)
-    account = accounts.named(opened, name)
-    accounts.change(opened, account.id, password=_password(password_stdin))
+    with _database(database) as opened:
+        account = accounts.named(opened, name)
+        accounts.change(opened, account.id, password=_password(password_stdin))
     _say(f"{name} has a new password.")
 
 
 @accounts_app.command("disable")
 def disable(name: AccountName, database: DatabaseUrl = None) -> None:
-    """Shut an account: it is signed out everywhere, and its tokens are revoked."""
+    """Disable an account: it is signed out everywhere, and its tokens are revoked."""
     from tellback.classroom.store import accounts
 
-    opened = _opened(database)
-    accounts.change(opened, accounts.named(opened, name).id, disabled=True)
+    with _database(database) as opened:
+        accounts.change(opened, accounts.named(opened, name).id, disabled=True)
     _say(f"{name} is disabled.")
 
 
 @accounts_app.command("enable")
 def enable(name: AccountName, database: DatabaseUrl = None) -> None:
-    """Open an account again; tokens that were revoked stay so."""
+    """Enable an account again; its tokens stay revoked."""
     from tellback.classroom.store import accounts
 
-    opened = _opened(database)
-    accounts.change(opened, accounts.named(opened, name).id, disabled=False)
+    with _database(database) as opened:
+        accounts.change(opened, accounts.named(opened, name).id, disabled=False)
     _say(f"{name} can sign in again.")
 
 
@@ -134,23 +139,28 @@ def token(
     ] = None,
     database: DatabaseUrl = None,
 ) -> None:
-    """Make a token, with which a program acts as the account, and print it this once."""
+    """Create a token, with which a program acts as the account, and print it this once."""
     from tellback.classroom.store import accounts, tokens
     from tellback.errors import TellbackError
 
-    opened = _opened(database)
-    account = accounts.named(opened, name)
-    if account.disabled:
-        raise TellbackError(f"The account {name!r} is disabled.")
-    lasts = days * 24 * 3600.0 if days is not None else None
-    _, secret = tokens.make(opened, account.id, purpose, lasts)
+    with _database(database) as opened:
+        account = accounts.named(opened, name)
+        if account.disabled:
+            raise TellbackError(f"The account {name!r} is disabled.")
+        lasts = days * 24 * 3600.0 if days is not None else None
+        _, secret = tokens.make(opened, account.id, purpose, lasts)
     print(secret)  # alone on its line, so that a script can keep it
 
 
-def _opened(url: str | None) -> Database:
-    from tellback.classroom.store.database import opened
+@contextmanager
+def _database(url: str | None) -> Iterator[Database]:
+    from tellback.classroom.store.database import open_database
 
-    return opened(url or default_database())
+    opened = open_database(url or default_database())
+    try:
+        yield opened
+    finally:
+        opened.close()
 
 
 def _password(from_stdin: bool) -> str:

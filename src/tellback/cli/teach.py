@@ -19,16 +19,16 @@ PORT = 8765
 
 def teach(
     database: DatabaseUrl = None,
-    port: Annotated[int, typer.Option(help="Where to listen; the next free one is taken.")] = PORT,
+    port: Annotated[int, typer.Option(help="The port to listen on; or the next free one.")] = PORT,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")
     ] = True,
 ) -> None:
     """Teach an agent in your browser: look at what it did, and type what that was.
 
-    It begins with a demonstration: pictures, five at a time. What you type is kept in a file of
-    your data folder, and the next time the agent is where you left it. Only this machine can
-    reach the page, and whoever can needs no account.
+    It starts with a demonstration: pictures, five at a time. Your lessons are kept in a file of
+    your data folder; the next time, the agent is where you left it. The page is reachable from this
+    machine only, and needs no account.
     """
     _demand_extra()
     from tellback.classroom.settings import Settings
@@ -36,7 +36,7 @@ def teach(
 
     host = "127.0.0.1"
     settings = Settings(
-        database or default_database(), accounts=False, requests_a_minute=0, private_hooks=True
+        database or default_database(), accounts=False, requests_a_minute=0, private_webhooks=True
     )
     lesson = _demonstration(settings)
     found = serving.free_port(host, port)
@@ -54,10 +54,10 @@ def serve(
     database: DatabaseUrl = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.", min=1, max=65535)] = PORT,
-    workers: Annotated[int, typer.Option(help="How many processes answer.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="The number of processes.", min=1)] = 1,
     name: Annotated[
         list[str] | None,
-        typer.Option(help="A name under which the service is reached; can be given again."),
+        typer.Option(help="A host name of the service; can be repeated."),
     ] = None,
     secure: Annotated[
         bool, typer.Option("--secure", help="It is reached over HTTPS, through a proxy.")
@@ -66,29 +66,28 @@ def serve(
         bool, typer.Option("--accounts/--no-accounts", help="Whether people must sign in.")
     ] = True,
     demonstration: Annotated[
-        bool, typer.Option("--demonstration", help="Make the demonstration lesson.")
+        bool, typer.Option("--demonstration", help="Create the demonstration lesson.")
     ] = False,
     lease: Annotated[
-        float, typer.Option(help="Seconds for which a response stays with a teacher.")
+        float, typer.Option(help="Seconds for which a response is reserved for a teacher.")
     ] = 180.0,
     requests: Annotated[
         int, typer.Option(help="Requests a minute from one account; 0 for any number.", min=0)
     ] = 6000,
-    private_hooks: Annotated[
-        bool, typer.Option("--private-hooks", help="Hooks may lead to private addresses.")
+    private_webhooks: Annotated[
+        bool, typer.Option("--private-webhooks", help="Webhooks may lead to private addresses.")
     ] = False,
 ) -> None:
-    """Run the classroom as a service: people sign in, programs bring tokens.
+    """Run the classroom as a service: people sign in, programs send tokens.
 
-    Make an account first: tellback accounts add NAME --role admin. Beyond this machine it
-    listens only with accounts; put a proxy before it that speaks HTTPS, say --secure, and give
-    the --name by which it is reached. Logs are lines of JSON on standard error.
+    Make an account first: tellback accounts add NAME --role admin. It listens for other machines
+    only with accounts. Put a proxy before it that speaks HTTPS, and give --secure and the --name by
+    which it is reached. Logs are lines of JSON on standard error.
     """
     _demand_extra()
     from tellback.classroom.settings import LOOPBACK_NAMES, Settings
-    from tellback.classroom.store.database import opened
+    from tellback.classroom.store.database import open_database
     from tellback.classroom.web import serving
-    from tellback.classroom.web.security import demand_accounts
 
     settings = Settings(
         database or default_database(),
@@ -97,11 +96,11 @@ def serve(
         secure=secure,
         lease_seconds=lease,
         requests_a_minute=requests,
-        private_hooks=private_hooks,
+        private_webhooks=private_webhooks,
     )
-    store = opened(settings.database)
+    store = open_database(settings.database)
     try:
-        demand_accounts(settings, host, store)
+        serving.demand_safe_host(settings, host, store)
     finally:
         store.close()
     if demonstration:

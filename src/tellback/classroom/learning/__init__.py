@@ -1,1 +1,1 @@
-"""The agent of a lesson, as a fold of the lesson's log."""
+"""The agent of a lesson, rebuilt from the lesson's log."""

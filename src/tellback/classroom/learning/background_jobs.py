@@ -1,27 +1,26 @@
-"""What one process at a time does for a lesson, besides answering: whoever holds its lease."""
+"""Background jobs of a lesson. One process at a time does them: the holder of its lease."""
 
 from __future__ import annotations
 
 import logging
 import secrets
-import threading
 from collections.abc import Callable
 
-from sqlalchemy import insert, select
-
+from tellback.classroom.background_thread import BackgroundThread
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.store.database import Database
-from tellback.classroom.store.leases import held
+from tellback.classroom.store.database import Database, DatabaseFailure
+from tellback.classroom.store.leases import acquire_lease
+from tellback.classroom.store.lessons import latest_events
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.tables import lessons, progress
+from tellback.classroom.store.progress import add_point
 
 LOGGER = logging.getLogger(__name__)
 
 LEASE_SECONDS = 10.0
 LOOK_SECONDS = 0.25
 CHECKPOINT_EVERY = 64
-"""Descriptions; in long lessons a tenth of them, so that the work stays in proportion."""
+"""Descriptions between two checkpoints; in long lessons a tenth of all descriptions."""
 
 
 class BackgroundJobs:
@@ -34,7 +33,7 @@ class BackgroundJobs:
     learner : callable
         The agent of a lesson in this process.
     also : callables
-        More to be done at every turn.
+        More jobs, done at every turn.
     """
 
     def __init__(
@@ -49,83 +48,46 @@ class BackgroundJobs:
         self._also = also
         self._seen: dict[str, int] = {}
         self._kept: dict[str, int] = {}
-        self._tended: dict[str, tuple[int, int]] = {}
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="duties", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End, after the turn that is being done."""
-        self._stop.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stop.wait(LOOK_SECONDS):
-            try:
-                self.turn()
-            except Exception as error:
-                # The database may be away for a while; nothing is lost by waiting, and all would
-                # be if this thread ended.
-                LOGGER.warning("duties will be tried again: %s", error)
+        self._done: dict[str, tuple[int, int]] = {}
+        self.thread = BackgroundThread(
+            "background jobs", self.turn, LOOK_SECONDS, (DatabaseFailure,)
+        )
 
     def turn(self) -> None:
-        """Do what there is to do now."""
+        """Do the jobs of all lessons that changed."""
         with self._database.read() as connection:
-            latest = connection.execute(select(lessons.c.id, lessons.c.events)).all()
-        for lesson, events in latest:
-            # Lessons in which nothing happens after this process began are left alone.
+            latest = latest_events(connection)
+        for lesson, events in latest.items():
+            # Skip lessons without events since this process started.
             if self._seen.setdefault(lesson, events or -1) == events:
                 continue
             try:
-                if held(self._database, f"learner of {lesson}", self.holder, LEASE_SECONDS):
-                    self._tend(self._learner(lesson))
+                if acquire_lease(
+                    self._database, f"learner of {lesson}", self.holder, LEASE_SECONDS
+                ):
+                    self._do_jobs(self._learner(lesson))
                     self._seen[lesson] = events
-            except Exception as error:  # the others need not wait for one that fails
-                LOGGER.warning("lesson %s will be tended again: %s", lesson, error)
-        for duty in self._also:
-            duty()
+            except Exception as error:  # the other lessons go on
+                LOGGER.warning("the jobs of lesson %s will be tried again: %s", lesson, error)
+        for job in self._also:
+            job()
 
-    def _tend(self, learner: Learner) -> None:
+    def _do_jobs(self, learner: Learner) -> None:
         learner.catch_up()
-        learned, latest = learner.fold.learned, learner.fold.latest
-        if self._tended.get(learner.lesson) == (learned, latest):
-            return  # a question teaches nothing
+        learned, latest = learner.agent.learned, learner.agent.latest
+        if self._done.get(learner.lesson) == (learned, latest):
+            return  # new requests teach nothing
         kept = self._kept.setdefault(learner.lesson, 0)
         if learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10):
-            with learner.still() as fold, writing(self._database, learner.lesson) as log:
-                kept_now = keep_checkpoint(log, fold)
+            with learner.locked() as agent, writing(self._database, learner.lesson) as log:
+                kept_now = keep_checkpoint(log, agent)
             if kept_now:
                 self._kept[learner.lesson] = learned
         if learner.exam.judged:
-            self._note_progress(learner)
-        self._tended[learner.lesson] = (learned, latest)
+            self._add_progress(learner)
+        self._done[learner.lesson] = (learned, latest)
 
-    def _note_progress(self, learner: Learner) -> None:
-        seq, learned, right, requests = learner.examined()
+    def _add_progress(self, learner: Learner) -> None:
+        seq, point = learner.examined()
         with self._database.write() as connection:
-            latest = connection.execute(
-                select(progress.c.described, progress.c.right)
-                .where(progress.c.lesson == learner.lesson)
-                .order_by(progress.c.seq.desc())
-                .limit(1)
-            ).one_or_none()
-            known = connection.execute(
-                select(progress.c.seq).where(
-                    progress.c.lesson == learner.lesson, progress.c.seq == seq
-                )
-            ).one_or_none()
-            if known is None and (latest is None or tuple(latest) != (learned, right)):
-                connection.execute(
-                    insert(progress),
-                    {
-                        "lesson": learner.lesson,
-                        "seq": seq,
-                        "described": learned,
-                        "right": right,
-                        "requests": requests,
-                    },
-                )
+            add_point(connection, learner.lesson, seq, point)

@@ -1,75 +1,61 @@
-"""States of agents that are kept, so that a restart need not learn everything again."""
+"""Checkpoints of the agents of lessons, so that a restart is quick."""
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import logging
+from collections.abc import Iterable
 from itertools import islice
 
 import numpy as np
-from sqlalchemy import Connection, delete, insert, select
 
-from tellback.classroom.learning.fold import Fold, digest_of
-from tellback.classroom.store.log import Kind, LessonLog, read_events
-from tellback.classroom.store.tables import checkpoints
+from tellback.classroom.learning.lesson_agent import LessonAgent
+from tellback.classroom.store.checkpoints import Checkpoint, add_checkpoint, read_checkpoints
+from tellback.classroom.store.database import Connection
+from tellback.classroom.store.log import LessonLog
 from tellback.compiled import WITHOUT_KERNELS, source_digest
 from tellback.roles import State
 
 LOGGER = logging.getLogger(__name__)
 
-KEPT = 3
 REFUSED = "refused"
-"""Kept with a state: the descriptions that the model would not learn. No part has this name."""
+"""Key of the refused descriptions in a stored state. No part of an agent has this name."""
 
 
-def keep_checkpoint(log: LessonLog, fold: Fold) -> bool:
-    """Keep the state of an agent and what it was taught; the oldest go.
+def keep_checkpoint(log: LessonLog, agent: LessonAgent) -> bool:
+    """Store the state of an agent and what it was taught.
 
-    Not if words were redacted that it may have learned: they must not come back this way.
+    Returns False, and stores nothing, if words were redacted since: they must not come back.
     """
-    connection, lesson = log.connection, log.lesson
-    if any(read_events(connection, lesson, after=fold.seq, kinds=[Kind.REDACTED])):
-        return False
-    mine = checkpoints.c.lesson == lesson
-    connection.execute(delete(checkpoints).where(mine, checkpoints.c.seq == fold.seq))
-    stands = fold.stands
-    connection.execute(
-        insert(checkpoints),
-        {
-            "lesson": lesson,
-            "seq": fold.seq,
-            "learned": len(stands),
-            "learned_digest": digest_of(stands.items()),
-            "source": _source(),
-            "state": packed({**fold.state(), REFUSED: np.array(fold.refused, dtype=np.int64)}),
-        },
-    )
-    newest = select(checkpoints.c.seq).where(mine).order_by(checkpoints.c.seq.desc()).limit(KEPT)
-    keep = list(connection.execute(newest).scalars())
-    connection.execute(delete(checkpoints).where(mine, checkpoints.c.seq.not_in(keep)))
-    return True
+    active = agent.active
+    refused = np.array(agent.refused, dtype=np.int64)
+    state = packed({**agent.state(), REFUSED: refused})
+    digest = digest_of(active.items())
+    return add_checkpoint(log, Checkpoint(agent.seq, len(active), digest, _source(), state))
 
 
 def start_from_checkpoint(
-    connection: Connection, lesson: str, fold: Fold, stands: dict[int, int]
+    connection: Connection, lesson: str, agent: LessonAgent, active: dict[int, int]
 ) -> None:
-    """Give a fold the newest state that was taught nothing but what stands."""
-    query = (
-        select(checkpoints.c.learned, checkpoints.c.learned_digest, checkpoints.c.state)
-        .where(checkpoints.c.lesson == lesson, checkpoints.c.source == _source())
-        .order_by(checkpoints.c.seq.desc())
-    )
-    for row in connection.execute(query):
-        first = dict(islice(stands.items(), row.learned))
-        if len(first) < row.learned or digest_of(first.items()) != row.learned_digest:
+    """Start an agent from the newest checkpoint that was taught active descriptions only."""
+    for checkpoint in read_checkpoints(connection, lesson, _source()):
+        first = dict(islice(active.items(), checkpoint.learned))
+        if digest_of(first.items()) != checkpoint.learned_digest:
             continue
         try:
-            state = dict(unpacked(bytes(row.state)))
-            fold.start_from(first, state, np.asarray(state.pop(REFUSED)).tolist())
-        except Exception as error:  # damaged, in whatever way: the log has it all
+            state = dict(unpacked(checkpoint.state))
+            agent.start_from(first, state, np.asarray(state.pop(REFUSED)).tolist())
+        except Exception as error:  # damaged in any way: the log has everything
             LOGGER.warning("a checkpoint of %s cannot be used: %s", lesson, type(error).__name__)
             continue
         return
+
+
+def digest_of(active: Iterable[tuple[int, int]]) -> str:
+    """Digest of a list of descriptions, as (round, event)."""
+    return hashlib.sha256(json.dumps(list(active)).encode()).hexdigest()
 
 
 def packed(state: State) -> bytes:
@@ -81,7 +67,7 @@ def packed(state: State) -> bytes:
 
 
 def unpacked(data: bytes) -> State:
-    """A state from its bytes; numbers come back as arrays without axes."""
+    """A state from its bytes."""
     with np.load(io.BytesIO(data), allow_pickle=False) as archive:
         return {
             name: archive[name] if archive[name].ndim else archive[name].item()
@@ -90,5 +76,5 @@ def unpacked(data: bytes) -> State:
 
 
 def _source() -> str:
-    """The code that learns: another may come to other bits."""
+    """Digest of the code that learns: other code may come to other bits."""
     return source_digest(without=WITHOUT_KERNELS)

@@ -1,12 +1,10 @@
-"""What a round shows: a context and candidates, as people see them and as features."""
+"""Responses that programs bring: as features, as texts, or as pictures."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import io
-import json
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,40 +20,11 @@ from tellback.responses import Listed
 from tellback.specs import Data
 
 SIDE = 200
-"""Pictures are brought to 200 x 200 pixels before they are encoded."""
+"""Pictures are scaled to 200 x 200 pixels before they are encoded."""
 
 LARGEST_PICTURE = 4_000_000  # pixels
 LARGEST_FEATURE = 1e12
-"""Squares of larger numbers leave no digits for others, and models refuse to learn from them."""
-
-
-@dataclass(frozen=True)
-class Content:
-    """What a round shows.
-
-    Attributes
-    ----------
-    context : str or None
-        Some words about the situation.
-    texts : list of str or None
-        A text for each response.
-    images : list of str or None
-        A picture for each response, PNG in base 64.
-    """
-
-    context: str | None = None
-    texts: list[str] | None = None
-    images: list[str] | None = None
-
-    def packed(self) -> bytes:
-        """As it is kept."""
-        shown: Data = {"context": self.context, "texts": self.texts, "images": self.images}
-        return json.dumps({name: part for name, part in shown.items() if part is not None}).encode()
-
-    @classmethod
-    def unpacked(cls, data: bytes) -> Content:
-        """From what was kept."""
-        return cls(**json.loads(data))
+"""Models refuse larger numbers: their squares leave no digits for others."""
 
 
 def responses_from(
@@ -63,11 +32,11 @@ def responses_from(
     features: list[list[float]] | None,
     texts: list[str] | None,
     images: list[str] | None,
-) -> tuple[Listed, list[str] | None]:
-    """The responses of a task, and their pictures as they will be shown.
+) -> tuple[Listed, list[bytes] | None]:
+    """The responses of a task, and their pictures as PNG files.
 
-    What the lesson's responses are given as must be there; texts and images may come with
-    features too, for teachers to look at.
+    One of the three is the lesson's kind and must be given. Texts and images may come with
+    features too, to be shown to teachers.
     """
     given: dict[str, list[Any] | None] = {FEATURES: features, TEXTS: texts, IMAGES: images}
     wanted = given[definition.candidates]
@@ -115,7 +84,7 @@ def listed_from(features: Any, dim: int) -> Listed:
 
 
 def features_from(data: bytes, dim: int) -> Array:
-    """The features of a round, from what was kept."""
+    """The features of a round, from the store's bytes."""
     return np.frombuffer(data, dtype="<f8").reshape(-1, dim)
 
 
@@ -138,15 +107,15 @@ def picture_from(encoded: str) -> Pictures:
         raise FieldError(IMAGES, "images are too large.") from error
 
 
-def png_of(picture: Pictures) -> str:
-    """A picture as a PNG file in base 64."""
+def png_of(picture: Pictures) -> bytes:
+    """A picture as a PNG file."""
     file = io.BytesIO()
     Image.fromarray(picture).save(file, "PNG", optimize=False)
-    return base64.b64encode(file.getvalue()).decode()
+    return file.getvalue()
 
 
 class _NoGallery:
-    """Where an encoder that must be trained would look for pictures."""
+    """No pictures to train an encoder with."""
 
     def draw(self, count: int, rng: np.random.Generator) -> Pictures:
         raise SettingError("An encoder that must be trained cannot be used in a lesson.")

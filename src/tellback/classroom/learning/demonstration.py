@@ -1,11 +1,13 @@
-"""Lessons whose tasks a simulated world asks: for trying the classroom out."""
+"""Lessons with tasks of a simulated world, to try the classroom out."""
 
 from __future__ import annotations
 
 from tellback.agents import Greedy
-from tellback.classroom.learning.content import Content, png_of
+from tellback.classroom.learning.content import png_of
 from tellback.classroom.learning.definition import IMAGES, Definition
-from tellback.classroom.learning.fold import Fold, Taught
+from tellback.classroom.learning.lesson_agent import LessonAgent
+from tellback.classroom.store.active import ActiveDescription
+from tellback.classroom.store.tasks import Content
 from tellback.encoders.shape_and_colour import ShapeAndColour
 from tellback.errors import FieldError
 from tellback.models import Keywords
@@ -35,8 +37,8 @@ def demonstration(seed: int = 0) -> Definition:
     )
 
 
-def begun(definition: Definition) -> Simulation | None:
-    """The world of a lesson, if it has one, brought to life: the same every time."""
+def build_simulation(definition: Definition) -> Simulation | None:
+    """The world of a lesson, if it has one: the same every time."""
     if definition.world is None:
         return None
     simulation = definition.world.build(Streams(definition.seed).init("world"))
@@ -47,22 +49,22 @@ def begun(definition: Definition) -> Simulation | None:
 
 
 def rehearse(definition: Definition) -> None:
-    """Have the agent do and learn once what it will do and learn, and forget it.
+    """Choose and learn once with an agent that is thrown away.
 
-    What it runs on is compiled at the first use, which takes some seconds, and kept on disk: so
-    the first who teaches need not wait.
+    The first use compiles its code, which takes some seconds, and keeps it on disk. So the first
+    teacher need not wait.
     """
-    simulation = begun(definition)
+    simulation = build_simulation(definition)
     if simulation is None:
         return
-    fold = Fold(definition)
+    agent = LessonAgent(definition)
     task = simulation.world.task(1, (), Streams(definition.seed).stream("world").at(1))
     for number in (1, 2):  # before anything was learned, and after
-        choice = fold.choose(number, task)
-        fold.add(Taught(number, number, task.instruction, choice, "something"))
+        choice = agent.choose(number, task)
+        agent.add(ActiveDescription(number, number, task.instruction, choice, "something"))
 
 
 def content_of(task: Task) -> Content:
-    """What a task of such a world shows."""
+    """The pictures of a task of such a world."""
     scene: Scene = task.context
     return Content(images=[png_of(picture) for picture in scene.pictures()])

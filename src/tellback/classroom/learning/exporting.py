@@ -1,25 +1,24 @@
-"""Taking a lesson out: everything, as lines of JSON or as a table, and the log of its rounds.
+"""Exporting a lesson: all of it as JSON lines or as a table, or its rounds as an off-policy log.
 
-Lines are read from the database as they are wanted, some at a time, so that neither memory nor
-a transaction grows with the lesson.
+Lines are read from the database some at a time: neither memory nor a transaction grows with the
+lesson.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, select
-
-from tellback.classroom.learning.content import Content, features_from
-from tellback.classroom.store.database import Database
-from tellback.classroom.store.lessons import Lesson
-from tellback.classroom.store.log import Event, Kind, event_of
-from tellback.classroom.store.rounds import find_round, find_task
-from tellback.classroom.store.tables import events, rounds
+from tellback.classroom.learning.content import features_from
+from tellback.classroom.store.database import Connection, Database
+from tellback.classroom.store.lessons import LessonRow
+from tellback.classroom.store.log import Event, Kind, read_events
+from tellback.classroom.store.rounds import find_round, read_rounds
+from tellback.classroom.store.tasks import find_pictures, find_task
 from tellback.off_policy.log_file import LogEntry
 from tellback.off_policy.log_file import header as log_header
 from tellback.roles import ACCOUNT, Task
@@ -29,21 +28,17 @@ FORMAT = {"format": "tellback lesson", "version": 1}
 AT_A_TIME = 100
 
 
-def everything(
-    database: Database, lesson: Lesson, dim: int, images: bool = False
+def export_lesson(
+    database: Database, lesson: LessonRow, dim: int, images: bool = False
 ) -> Iterator[Data]:
-    """A lesson: what it is, then its events in order, with what was shown in each round."""
+    """A lesson: its definition, then its events in order, with the task of each round."""
     about = {"id": lesson.id, "name": lesson.name, "created": lesson.created}
     definition = {"definition": lesson.definition}
     yield FORMAT | {"lesson": about | definition, "events": lesson.events}
     for done in range(0, lesson.events, AT_A_TIME):
         upto = min(done + AT_A_TIME, lesson.events)
-        query = select(events).where(
-            events.c.lesson == lesson.id, events.c.seq > done, events.c.seq <= upto
-        )
         with database.read() as connection:
-            for row in connection.execute(query.order_by(events.c.seq)).all():
-                event = event_of(row)
+            for event in list(read_events(connection, lesson.id, after=done, upto=upto)):
                 line: Data = event._asdict() | {"kind": event.kind.value}
                 if event.kind is Kind.ASKED:
                     line["shown"] = _shown(connection, lesson.id, event, dim, images)
@@ -60,54 +55,44 @@ def _shown(
     connection: Connection, lesson: str, event: Event, dim: int, images: bool
 ) -> dict[str, Any]:
     assert event.round is not None
-    features, packed = find_task(connection, lesson, event.round)
-    content = Content.unpacked(packed)
+    task = find_task(connection, lesson, event.round)
     shown: dict[str, Any] = {
-        "context": content.context,
-        "features": features_from(features, dim).tolist(),
-        "texts": content.texts,
+        "context": task.context,
+        "features": features_from(task.features, dim).tolist(),
+        "texts": task.texts,
     }
-    return shown | {"images": content.images} if images else shown
+    if images:
+        pictures = find_pictures(connection, lesson, event.round)
+        encoded = [base64.b64encode(png).decode() for png in pictures]
+        shown["images"] = None if task.images is None else encoded
+    return shown
 
 
-def log_of_rounds(
-    database: Database, lesson: Lesson, dim: int, propensities: str
+def export_rounds(
+    database: Database, lesson: LessonRow, dim: int, propensities: str
 ) -> Iterator[Data]:
     """The rounds of a lesson as ``tellback.off_policy.Log.load`` reads them.
 
-    A round without a description that stands has none here: what is missing is missing.
+    A round without an active description has none here either.
 
     Parameters
     ----------
     database, lesson, dim
-        What, and how many features its responses have.
+        The lesson, and the number of features of its responses.
     propensities : str
         How the agent's propensities are known: ``agent.propensities``.
     """
     yield log_header(propensities)
-    asked = events.alias("asked")
-    query = (
-        select(rounds.c.number, asked.c.data, events.c.data)
-        .join(asked, (asked.c.lesson == rounds.c.lesson) & (asked.c.seq == rounds.c.asked))
-        .outerjoin(
-            events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described)
-        )
-        .where(rounds.c.lesson == lesson.id)
-        .order_by(rounds.c.number)
-    )
     for done in range(0, lesson.rounds, AT_A_TIME):
-        some = query.where(rounds.c.number > done, rounds.c.number <= done + AT_A_TIME)
         with database.read() as connection:
-            for number, asked_data, described_data in connection.execute(some).all():
-                features, packed = find_task(connection, lesson.id, number)
-                yield {"features": features_from(features, dim).tolist()}
-                told = json.loads(described_data) if described_data else None
-                asked = json.loads(asked_data)
-                task = Task(Content.unpacked(packed).context, asked["instruction"], None)
-                yield entry_from(task, asked, told).to_data(responses=number - 1)
+            for number, asked, told in read_rounds(connection, lesson.id, done, done + AT_A_TIME):
+                found = find_task(connection, lesson.id, number)
+                yield {"features": features_from(found.features, dim).tolist()}
+                task = Task(found.context, asked["instruction"], None)
+                yield _entry(task, asked, told).to_data(responses=number - 1)
 
 
-def entry_from(task: Task, asked: Data, told: Data | None) -> LogEntry:
+def _entry(task: Task, asked: Data, told: Data | None) -> LogEntry:
     """A round of the log by its events: what was asked, and its active description."""
     stated = asked["propensity"]
     return LogEntry(
@@ -121,39 +106,32 @@ def entry_from(task: Task, asked: Data, told: Data | None) -> LogEntry:
 
 
 def write_table(lines: Iterator[Data], path: Path, scratch: Path) -> None:
-    """Write all of a lesson as a Parquet table, an event a row, without holding it in memory.
+    """Write a lesson as a Parquet table, an event a row, without holding it in memory.
 
     Parameters
     ----------
     lines : iterator
-        What ``everything`` gives.
+        The lines of ``export_lesson``.
     path, scratch : Path
-        Where to write, and a place for the lines on the way there.
+        Where to write, and a temporary file for the lines.
     """
     import polars as pl
 
-    header = next(lines)
+    header, schema = next(lines), _schema()
     with scratch.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(_row(line)) + "\n" for line in lines)
+        file.writelines(json.dumps(_row(line, schema)) + "\n" for line in lines)
     metadata = {"tellback": json.dumps(header)}
     if scratch.stat().st_size == 0:
-        pl.DataFrame(schema=_schema()).write_parquet(path, metadata=metadata)
+        pl.DataFrame(schema=schema).write_parquet(path, metadata=metadata)
         return
-    pl.scan_ndjson(scratch, schema=_schema()).sink_parquet(path, metadata=metadata)
+    pl.scan_ndjson(scratch, schema=schema).sink_parquet(path, metadata=metadata)
 
 
-IN_DATA = ("response", *ACCOUNT, "version", "saw_request", "matched")
-SHOWN = ("context", "features", "texts", "images")
-
-
-def _row(line: Data) -> Data:
-    data, shown = line["data"], line.get("shown", {})
-    row = {name: line[name] for name in ("seq", "kind", "round", "account", "at")}
+def _row(line: Data, columns: Iterable[str]) -> Data:
+    found = {**line["data"], **line.get("shown", {}), **line, "data": json.dumps(line["data"])}
     for name in ("instruction", "description"):
-        row[name] = None if data.get(name) is None else str(data[name])
-    row |= {name: data.get(name) for name in IN_DATA}
-    row |= {name: shown.get(name) for name in SHOWN}
-    return row | {"data": json.dumps(data)}
+        found[name] = None if found.get(name) is None else str(found[name])
+    return {name: found.get(name) for name in columns}
 
 
 def _schema() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Taking rounds in that were played elsewhere."""
+"""Importing rounds that were played elsewhere."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tellback.classroom.learning.content import Content
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.fold import Fold
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.asked_rounds import open_round
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
-from tellback.classroom.store.projection import PLACING, Projection, rebuild_projection
+from tellback.classroom.store.projection import PROJECTED_KINDS, Projection, rebuild_projection
+from tellback.classroom.store.tasks import Content
 from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
 from tellback.specs import Data
 
 AT_ONCE = 256
-"""Responses that the agent is asked about at once: some models take long for each question."""
+"""Responses shown to the agent at once: some models take long for each call."""
 
 
 class UnfitLineError(FieldError):
@@ -31,7 +31,7 @@ class UnfitLineError(FieldError):
 
 
 class Stated(NamedTuple):
-    """What the agent that chose a response said of it; NaN where that is not known."""
+    """What the agent stated of its choice; NaN where that is not known."""
 
     propensity: float | None = None
     estimate: float = math.nan
@@ -40,14 +40,14 @@ class Stated(NamedTuple):
     highest: float = math.nan
 
 
-class _Asked(NamedTuple):
+class _ImportedRound(NamedTuple):
     instruction: Instruction
     response: int
     responses: int
 
 
 class Importer:
-    """Adds rounds to a log as their events tell them.
+    """Adds imported rounds to the log of a lesson.
 
     Parameters
     ----------
@@ -56,27 +56,27 @@ class Importer:
     definition : Definition
         What it is about.
     account : str
-        Whose all of it is from now on.
+        The author of all imported events.
     """
 
     def __init__(self, log: LessonLog, definition: Definition, account: str) -> None:
         self._log = log
         self._definition = definition
         self._account = account
-        self._untaught = Fold(definition)  # refuses what the lesson's own agent would
-        self._unseen: list[tuple[int, Task]] = []  # with the line; those it was not yet asked
+        self._untaught = LessonAgent(definition)  # to refuse the tasks that the agent would refuse
+        self._unseen: list[tuple[int, Task]] = []  # with the line of each
         self._unseen_responses = 0
         self._rounds_before = log.rounds
         self._events_before = log.latest
-        self._asked: dict[int, _Asked] = {}
-        self._places = Projection()  # of what is taken in, to know what each event was about
+        self._asked: dict[int, _ImportedRound] = {}
+        self._projection = Projection()  # of the imported rounds
         self._said: dict[int, Instruction] = {}  # by the event
-        self._unsaid: set[int] = set()  # rounds of which a description was deleted
+        self._unsaid: set[int] = set()  # rounds with a redacted description
         self.descriptions = 0
 
     @property
     def rounds(self) -> int:
-        """How many rounds were taken in."""
+        """Number of imported rounds."""
         return self._log.rounds - self._rounds_before
 
     @property
@@ -94,7 +94,7 @@ class Importer:
         line: int,
         wants_second: bool = False,
     ) -> int:
-        """A round that was asked on a line; its number among those that are taken in, from 1."""
+        """A round, asked on a line. Returns its number among the imported rounds, from 1."""
         if response not in responses:
             last = len(responses) - 1
             raise FieldError("response", f"response must be from 0 to {last}, not {response}.")
@@ -110,16 +110,16 @@ class Importer:
             choice=choice,
             version=self._log.latest,
             features=np.asarray(responses.matrix),
-            content=content.packed(),
+            content=content,
             account=self._account,
             wants_second=wants_second,
         )
-        self._asked[self.rounds] = _Asked(instruction, response, len(responses))
-        self._places.ask(self.rounds, seq)
+        self._asked[self.rounds] = _ImportedRound(instruction, response, len(responses))
+        self._projection.ask(self.rounds, seq)
         return self.rounds
 
     def describe(self, round: int, description: Instruction, saw_request: bool) -> None:
-        """What somebody said of a response."""
+        """A description."""
         match = self._definition.match
         assert match is not None
         matched = bool(match(self._demand(round).instruction, description))
@@ -129,20 +129,20 @@ class Importer:
         self.descriptions += 1
 
     def second(self, round: int, description: Instruction, saw_request: bool) -> None:
-        """What somebody else said of it."""
+        """A second description."""
         self._demand(round)
         match = self._definition.match
         assert match is not None
-        # As it was when it was said: what was withdrawn or rolled back before is not the first.
-        first = self._places.of(round).described
+        # The first description that was active at this event.
+        first = self._projection.of(round).described
         agrees = first is not None and bool(match(self._said[first], description))
         data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
         self._append(Kind.SECOND, data, round)
 
     def check(self, round: int, picked: int) -> None:
-        """Which response somebody picked for its description; whether it was the one is seen."""
+        """A check: the response that somebody picked for the description."""
         asked = self._demand(round)
-        if self._places.of(round).described is None and round not in self._unsaid:
+        if self._projection.of(round).described is None and round not in self._unsaid:
             raise FieldError("round", f"round {round} had no description that could be checked.")
         if picked >= asked.responses:
             last = asked.responses - 1
@@ -150,34 +150,34 @@ class Importer:
         self._append(Kind.CHECKED, {"picked": picked, "right": picked == asked.response}, round)
 
     def note(self, kind: Kind, data: Data, round: int) -> None:
-        """Whatever else happened to a round."""
+        """Another event of a round."""
         self._demand(round)
         self._append(kind, data, round)
 
     def bury(self, kind: Kind, round: int) -> None:
-        """An event of which only a tombstone was left."""
+        """A redacted event of a round."""
         self._demand(round)
         self._append(kind, TOMBSTONE, round)
         if kind is Kind.DESCRIBED:
             self._unsaid.add(round)
 
     def roll_back(self, to: int) -> None:
-        """Everything after an event of those that are taken in was rolled back."""
+        """A rollback to one of the imported events."""
         if not 0 <= to <= self._log.latest - self._events_before:
             raise FieldError("data.to", "to must be an event that came before.")
         self._append(Kind.ROLLED_BACK, {"to": self._events_before + to})
 
     def redacted(self, events: int) -> None:
-        """Somebody's words were deleted."""
+        """A redaction."""
         self._append(Kind.REDACTED, {"events": events})
 
     def finish(self) -> None:
-        """Settle where all rounds stand."""
+        """Check the last tasks, and rebuild the projection of rounds."""
         self.refuse_unfit()
         rebuild_projection(self._log)
 
     def refuse_unfit(self) -> None:
-        """Refuse the first task so far that the agent would refuse if it was asked now."""
+        """Refuse the first task that a new agent of the lesson would refuse."""
         unseen, self._unseen, self._unseen_responses = self._unseen, [], 0
         if not unseen:
             return
@@ -196,7 +196,7 @@ class Importer:
             return str(error)
         return ""
 
-    def _demand(self, round: int) -> _Asked:
+    def _demand(self, round: int) -> _ImportedRound:
         if round not in self._asked:
             raise FieldError("round", f"round {round} was not asked on any line above.")
         return self._asked[round]
@@ -204,6 +204,6 @@ class Importer:
     def _append(self, kind: Kind, data: Data, round: int | None = None) -> int:
         number = None if round is None else self._rounds_before + round
         seq = self._log.append(kind, data, round=number, account=self._account)
-        if kind in PLACING:
-            self._places.follow(Event(seq, kind, round, self._account, 0.0, data))
+        if kind in PROJECTED_KINDS:
+            self._projection.apply(Event(seq, kind, round, self._account, 0.0, data))
         return seq

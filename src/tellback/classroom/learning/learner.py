@@ -2,49 +2,67 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
-
-from sqlalchemy import Connection
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from typing import NamedTuple
 
 from tellback.arrays import Indices
 from tellback.classroom.learning.checkpoints import start_from_checkpoint
-from tellback.classroom.learning.content import Content, features_from
+from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.demonstration import begun, content_of
+from tellback.classroom.learning.demonstration import build_simulation, content_of
 from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, exam_of
-from tellback.classroom.learning.fold import Fold, taught_after
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.sureness import Considered, verdict
+from tellback.classroom.store.active import active_descriptions, latest_described, read_active
 from tellback.classroom.store.asked_rounds import open_round
-from tellback.classroom.store.database import Database
-from tellback.classroom.store.lessons import Lesson
-from tellback.classroom.store.log import Kind, LessonLog, changes_between, latest_event, writing
-from tellback.classroom.store.rounds import find_request, latest_done, standing_rounds
+from tellback.classroom.store.claims import claim_round
+from tellback.classroom.store.database import Connection, Database
+from tellback.classroom.store.descriptions import DescriptionResult, describe
+from tellback.classroom.store.idempotency import (
+    AnsweredError,
+    KeyedRequest,
+    add_answer,
+    find_answer,
+)
+from tellback.classroom.store.lessons import LessonRow
+from tellback.classroom.store.log import (
+    Kind,
+    changes_between,
+    latest_event,
+    latest_round,
+    writing,
+)
+from tellback.classroom.store.progress import CurvePoint
+from tellback.classroom.store.rounds import RoundRow, find_asked, find_round
+from tellback.classroom.store.tasks import Content, TaskRow, find_task
 from tellback.errors import SettingError, TellbackError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
 from tellback.streams import Streams
 
-Done = TypeVar("Done")
 
-Claim = tuple[str, float]
-"""Who has a response to describe, and until when."""
-
-
-class Opened(NamedTuple):
-    """A round that was just asked."""
+class OpenedRound(NamedTuple):
+    """A new round: its request, the agent's choice, and the version of the agent."""
 
     number: int
     instruction: Instruction
     choice: Choice
     version: int
-    content: Content
+
+
+class ClaimedRound(NamedTuple):
+    """A round that a teacher has claimed: the response and the task, without the request."""
+
+    response: int
+    task: TaskRow
 
 
 class Effect(NamedTuple):
-    """What a description has changed."""
+    """The change of the agent's answers by a description."""
 
     learned: int
     flips: list[Flip]
@@ -56,46 +74,286 @@ class Effect(NamedTuple):
 class Learner:
     """One lesson in this process.
 
-    Any process may have a learner of the same lesson: all fold the same log and agree to the
-    last bit. Only the one that holds the lesson's lease writes checkpoints and progress.
+    Any process may have a learner of the same lesson. All rebuild the agent from the same log and
+    agree to the last bit. Only the holder of the lesson's lease writes checkpoints and progress.
 
     Parameters
     ----------
     database : Database
-        Where the log is.
-    lesson : Lesson
+        The database with the log.
+    lesson : LessonRow
         The lesson.
     """
 
-    def __init__(self, database: Database, lesson: Lesson) -> None:
+    def __init__(self, database: Database, lesson: LessonRow) -> None:
         self.lesson = lesson.id
         self.name = lesson.name
         self.definition = Definition.from_data(lesson.definition)
         self._database = database
         self._lock = threading.RLock()
-        self._simulation = begun(self.definition)
+        self._simulation = build_simulation(self.definition)
         streams = Streams(self.definition.seed)
         self._tasks, self._seconds = streams.stream("world"), streams.stream("second")
         self.exam: Exam = exam_of(self.definition, self._simulation)
-        self.fold = Fold(self.definition)
+        self.agent = LessonAgent(self.definition)
         with database.read() as connection:
-            stands = standing_rounds(connection, self.lesson)
-            start_from_checkpoint(connection, self.lesson, self.fold, stands)
-            self.fold.become(stands, taught_after(connection, self.lesson))
-            self.fold.seq = latest_event(connection, self.lesson)
+            active = active_descriptions(connection, self.lesson)
+            start_from_checkpoint(connection, self.lesson, self.agent, active)
+            self.agent.rebuild(active, partial(read_active, connection, self.lesson))
+            self.agent.seq = latest_event(connection, self.lesson)
         self._requests: dict[int, Task | None] = {}
-        # Worked out when wanted: None after the requests have changed.
+        # The answers to the exam by the state of the agent; None if the requests have changed.
         self._answers: tuple[tuple[int, int, int], Indices] | None = None
 
+    @property
+    def has_world(self) -> bool:
+        """Whether tasks come from a world, and not from a program."""
+        return self._simulation is not None
+
+    @contextmanager
+    def locked(self) -> Iterator[LessonAgent]:
+        """The agent, which learns nothing meanwhile."""
+        with self._lock:
+            yield self.agent
+
+    def catch_up(self) -> None:
+        """Learn the new events of the log."""
+        with self._lock, self._database.read() as connection:
+            self._catch_up(connection, latest_event(connection, self.lesson))
+
+    def _catch_up(self, connection: Connection, latest: int) -> None:
+        agent = self.agent
+        if latest == agent.seq:
+            return
+        only_more = all(
+            kind is Kind.DESCRIBED and round is not None and not agent.was_taught(round)
+            for kind, round in changes_between(connection, self.lesson, agent.seq, latest)
+        )
+        read = partial(read_active, connection, self.lesson)
+        if only_more:
+            agent.learn_new(read)
+        else:
+            agent.rebuild(active_descriptions(connection, self.lesson), read)
+        agent.seq = latest
+
+    # Asking.
+
+    def ask(
+        self,
+        instruction: Instruction,
+        responses: Listed,
+        content: Content,
+        account: str,
+        request: KeyedRequest | None = None,
+    ) -> OpenedRound:
+        """Have the agent respond to the task of a program, in a new round.
+
+        A ``request`` that comes again opens no other round: the first one is returned.
+        """
+        task = Task(None, instruction, responses)
+        try:
+            opened = self._open(task, content, account, request=request)
+        except AnsweredError:
+            answered = self.answered(request)
+            if answered is None:
+                raise
+            return answered
+        assert opened is not None
+        return opened
+
+    def answered(self, request: KeyedRequest | None) -> OpenedRound | None:
+        """The round that a request has opened before; None if it has opened none."""
+        if request is None:
+            return None
+        with self._database.read() as connection:
+            answer = find_answer(connection, request)
+            if answer is None:
+                return None
+            number = json.loads(answer)["round"]
+            asked = find_asked(connection, self.lesson, find_round(connection, self.lesson, number))
+        return OpenedRound(number, *asked)
+
+    def ask_from_world(self, account: str, until: float | None = None) -> OpenedRound:
+        """Have the agent respond to the next task of the lesson's world, in a new round.
+
+        With ``until``, the round is claimed for the account until then.
+        """
+        if self._simulation is None:
+            raise SettingError("This lesson has no world that asks: a program must.")
+        world = self._simulation.world
+        with self._lock:
+            while True:
+                with self._database.read() as connection:
+                    number = latest_round(connection, self.lesson) + 1
+                # Pictures take a while to draw: not in a transaction that writes.
+                task = world.task(number, (), self._tasks.at(number))
+                content = content_of(task)
+                opened = self._open(task, content, account, until=until, expected=number)
+                if opened is not None:  # else another process took the number
+                    return opened
+
+    def _open(
+        self,
+        task: Task,
+        content: Content,
+        account: str,
+        *,
+        until: float | None = None,
+        expected: int | None = None,
+        request: KeyedRequest | None = None,
+    ) -> OpenedRound | None:
+        """Open a round, in one transaction; None if its number is not the expected one."""
+        with self._lock:
+            with writing(self._database, self.lesson, rounds=1) as log:
+                if expected not in (None, log.rounds + 1):
+                    return None
+                self._catch_up(log.connection, log.latest)
+                version = self.agent.seq
+                number = log.next_round()
+                choice = self.agent.choose(number, task)
+                open_round(
+                    log,
+                    number=number,
+                    instruction=task.instruction,
+                    choice=choice,
+                    version=version,
+                    features=task.responses.matrix,
+                    content=content,
+                    account=account,
+                    wants_second=self._wants_second(number),
+                    claim=None if until is None else (account, until),
+                )
+                if request is not None:
+                    add_answer(log.connection, request, json.dumps({"round": number}))
+            # Only now is it committed. A request teaches nothing.
+            self.agent.seq = log.latest
+        return OpenedRound(number, task.instruction, choice, version)
+
+    def _wants_second(self, number: int) -> bool:
+        share = self.definition.second_share
+        return share > 0 and float(self._seconds.at(number).random()) < share
+
+    # Teaching.
+
+    def claim(self, account: str, until: float) -> ClaimedRound | None:
+        """Claim a response for a teacher until some time; None if there is none to describe.
+
+        Where a world asks, a new round is opened if no other is free.
+        """
+        with self._database.write() as connection:
+            claimed = claim_round(connection, self.lesson, account, until)
+            if claimed is not None:
+                return self._claimed(connection, claimed)
+        if not self.has_world:
+            return None
+        opened = self.ask_from_world(account, until)
+        with self._database.read() as connection:
+            return self._claimed(connection, find_round(connection, self.lesson, opened.number))
+
+    def _claimed(self, connection: Connection, round: RoundRow) -> ClaimedRound:
+        response = find_asked(connection, self.lesson, round).choice.response
+        return ClaimedRound(response, find_task(connection, self.lesson, round.number))
+
+    def describe(
+        self,
+        round: int,
+        account: str,
+        description: Instruction,
+        *,
+        anyones: bool = False,
+        saw_request: bool = False,
+        effect: bool = False,
+    ) -> tuple[DescriptionResult, Effect | None]:
+        """Store a description, and learn it; with ``effect``, also say what it changed.
+
+        See `tellback.classroom.store.descriptions.describe` for the other parameters.
+        """
+        # The effect must be that of this description alone.
+        with self._lock if effect else nullcontext():
+            before = self._answers_now() if effect else None
+            match = self.definition.match
+            assert match is not None
+            with writing(self._database, self.lesson) as log:
+                result = describe(
+                    log,
+                    round,
+                    account,
+                    description,
+                    match,
+                    anyones=anyones,
+                    saw_request=saw_request,
+                )
+            self.catch_up()
+            return result, None if before is None else self._effect_since(before)
+
+    # Considering requests, without a round.
+
+    def consider(self, instruction: Instruction, responses: Listed) -> Considered:
+        """The agent's estimates and bonuses of every response to a request. Nothing is stored."""
+        with self._lock:
+            self.catch_up()
+            return self._considered(Task(None, instruction, responses))
+
+    def examined(self) -> tuple[int, CurvePoint]:
+        """The latest event read, and the point of the success curve there."""
+        with self._lock:
+            right = self.exam.right(self._answered()) or []
+            return self.agent.seq, CurvePoint(self.agent.learned, sum(right), len(right))
+
+    def unsure(self, most: int = 5) -> list[tuple[Instruction, str]]:
+        """The requests of the exam of which the agent is least sure, and why."""
+        with self._lock, self._database.read() as connection:
+            self._choose_requests(connection)
+            self._catch_up(connection, latest_event(connection, self.lesson))
+            considered = [(task, self._considered(task)) for task in self.exam.tasks]
+        found = sorted(
+            ((verdict(one), task) for task, one in considered),
+            key=lambda pair: pair[0].margin,
+        )
+        return [(task.instruction, one.says) for one, task in found if not one.sure][:most]
+
+    def _considered(self, task: Task) -> Considered:
+        agent = self.agent.model_agent
+        return Considered(
+            agent.model.estimates(task.instruction, task.responses),
+            agent.explorer.bonuses(task.responses),
+            self.agent.learned,
+            self.agent.seq,
+        )
+
+    def _answers_now(self) -> Indices:
+        with self._database.read() as connection:
+            self._choose_requests(connection)
+            self._catch_up(connection, latest_event(connection, self.lesson))
+        return self._answered()
+
+    def _effect_since(self, before: Indices) -> Effect:
+        after = self._answered()
+        right = self.exam.right(after)
+        return Effect(
+            self.agent.learned,
+            self.exam.flips(before, after),
+            None if right is None else sum(right),
+            len(self.exam.tasks),
+            self.agent.seq,
+        )
+
+    def _answered(self) -> Indices:
+        """The agent's answers to the requests of the exam, computed once a state."""
+        state = self.agent.learned, self.agent.latest, self.agent.rebuilds
+        if self._answers is None or self._answers[0] != state:
+            self._answers = state, self.exam.answers(self.agent.model_agent)
+        return self._answers[1]
+
     def _choose_requests(self, connection: Connection) -> None:
-        """Where no requests are held out, look at those that were described last."""
+        """Where no requests are held out, take those of the latest described rounds."""
         if self.exam.judged:
             return
         chosen: dict[int, Task | None] = {}
         numbers = 0
-        for round in latest_done(connection, self.lesson, LATEST):
-            known = round in self._requests
-            task = self._requests[round] if known else self._request(connection, round)
+        for round in latest_described(connection, self.lesson, LATEST):
+            cached = round in self._requests
+            task = self._requests[round] if cached else self._request(connection, round)
             numbers += 0 if task is None else task.responses.matrix.size
             if chosen and numbers > MOST_NUMBERS:
                 break
@@ -105,166 +363,13 @@ class Learner:
             self.exam.tasks = [task for task in chosen.values() if task is not None]
 
     def _request(self, connection: Connection, round: int) -> Task | None:
-        """The request of a round; None if the model refuses it, which is no matter of others."""
-        instruction, features = find_request(connection, self.lesson, round)
+        """The request of a round; None if the model refuses it."""
+        asked = find_asked(connection, self.lesson, find_round(connection, self.lesson, round))
+        features = find_task(connection, self.lesson, round).features
         responses = Listed(features_from(features, self.definition.facts.dim))
-        task = Task(None, instruction, responses)
+        task = Task(None, asked.instruction, responses)
         try:
             self._considered(task)
         except TellbackError:
             return None
         return task
-
-    @property
-    def asks_by_itself(self) -> bool:
-        """Whether a world asks, and not a program."""
-        return self._simulation is not None
-
-    def catch_up(self) -> None:
-        """Learn what the log has that is new."""
-        with self._lock, self._database.read() as connection:
-            self._catch_up(connection, latest_event(connection, self.lesson))
-
-    def _catch_up(self, connection: Connection, latest: int) -> None:
-        fold = self.fold
-        if latest == fold.seq:
-            return
-        only_more = all(
-            kind is Kind.DESCRIBED and round is not None and not fold.knows(round)
-            for kind, round in changes_between(connection, self.lesson, fold.seq, latest)
-        )
-        read = taught_after(connection, self.lesson)
-        if only_more:
-            fold.learn_from(read)
-        else:
-            fold.become(standing_rounds(connection, self.lesson), read)
-        fold.seq = latest
-
-    def ask(
-        self,
-        instruction: Instruction,
-        responses: Listed,
-        content: Content,
-        account: str,
-        claim: Claim | None = None,
-        also: Callable[[LessonLog, Opened], None] | None = None,
-    ) -> Opened:
-        """Have the agent respond to a task that a program brings, and keep the round.
-
-        ``also`` is done in the same transaction.
-        """
-        task = Task(None, instruction, responses)
-        return self._ask(lambda _: (task, content), account, claim, also)
-
-    def ask_by_itself(self, account: str, claim: Claim | None = None) -> Opened:
-        """Have the agent respond to the next task of the lesson's world, and keep the round."""
-        return self._ask(self._drawn, account, claim)
-
-    def _drawn(self, number: int) -> tuple[Task, Content]:
-        if self._simulation is None:
-            raise SettingError("This lesson has no world that asks: a program must.")
-        task = self._simulation.world.task(number, (), self._tasks.at(number))
-        return task, content_of(task)
-
-    def _ask(
-        self,
-        make: Callable[[int], tuple[Task, Content]],
-        account: str,
-        claim: Claim | None,
-        also: Callable[[LessonLog, Opened], None] | None = None,
-    ) -> Opened:
-        with self._lock:
-            with writing(self._database, self.lesson, rounds=1) as log:
-                self._catch_up(log.connection, log.latest)
-                version = self.fold.seq
-                number = log.next_round()
-                task, content = make(number)
-                choice = self.fold.choose(number, task)
-                open_round(
-                    log,
-                    number=number,
-                    instruction=task.instruction,
-                    choice=choice,
-                    version=version,
-                    features=task.responses.matrix,
-                    content=content.packed(),
-                    account=account,
-                    wants_second=self._wants_second(number),
-                    claim=claim,
-                )
-                opened = Opened(number, task.instruction, choice, version, content)
-                if also is not None:
-                    also(log, opened)
-            # Only now is it certain; a question teaches nothing.
-            self.fold.seq = log.latest
-        return opened
-
-    def _wants_second(self, number: int) -> bool:
-        share = self.definition.second_share
-        return share > 0 and float(self._seconds.at(number).random()) < share
-
-    def consider(self, instruction: Instruction, responses: Listed) -> Considered:
-        """What the agent thinks of every response to a request. Nothing is kept."""
-        with self._lock:
-            self.catch_up()
-            return self._considered(Task(None, instruction, responses))
-
-    @contextmanager
-    def still(self) -> Iterator[Fold]:
-        """The agent, which learns nothing meanwhile."""
-        with self._lock:
-            yield self.fold
-
-    def examined(self) -> tuple[int, int, int, int]:
-        """The latest event known, and of the held-out requests: how many are met, of how many."""
-        with self._lock:
-            right = self.exam.right(self._answered()) or []
-            return self.fold.seq, self.fold.learned, sum(right), len(right)
-
-    def unsure(self, most: int = 5) -> list[tuple[Instruction, str]]:
-        """The requests of the exam of which the agent is least sure, and why."""
-        with self._lock, self._database.read() as connection:
-            self._choose_requests(connection)
-            self._catch_up(connection, latest_event(connection, self.lesson))
-            thought = [(task, self._considered(task)) for task in self.exam.tasks]
-        found = sorted(
-            ((verdict(considered), task) for task, considered in thought),
-            key=lambda pair: pair[0].margin,
-        )
-        return [(task.instruction, one.says) for one, task in found if not one.sure][:most]
-
-    def _considered(self, task: Task) -> Considered:
-        agent = self.fold.agent
-        return Considered(
-            agent.model.estimates(task.instruction, task.responses),
-            agent.explorer.bonuses(task.responses),
-            self.fold.learned,
-            self.fold.seq,
-        )
-
-    def effect_of(self, teach: Callable[[], Done]) -> tuple[Done, Effect]:
-        """Do something that teaches, and say what that alone has changed."""
-        with self._lock:
-            with self._database.read() as connection:
-                self._choose_requests(connection)
-                self._catch_up(connection, latest_event(connection, self.lesson))
-            before = self._answered()
-            done = teach()
-            self.catch_up()
-            after = self._answered()
-            right = self.exam.right(after)
-            effect = Effect(
-                self.fold.learned,
-                self.exam.flips(before, after),
-                None if right is None else sum(right),
-                len(self.exam.tasks),
-                self.fold.seq,
-            )
-        return done, effect
-
-    def _answered(self) -> Indices:
-        """What the agent would do for the requests of the exam, worked out once a state."""
-        known = self.fold.learned, self.fold.latest, self.fold.returns
-        if self._answers is None or self._answers[0] != known:
-            self._answers = known, self.exam.answers(self.fold.agent)
-        return self._answers[1]

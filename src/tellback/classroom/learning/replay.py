@@ -1,26 +1,26 @@
-"""Another agent, taught what the agent of a lesson was taught."""
+"""Replay: another agent is taught the descriptions of a lesson."""
 
 from __future__ import annotations
 
-import json
+import math
 import time
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, func, select
 
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.exporting import entry_from
-from tellback.classroom.learning.fold import Fold, Taught, taught_after
-from tellback.classroom.store.rounds import STANDING, find_task
-from tellback.classroom.store.tables import rounds
+from tellback.classroom.learning.lesson_agent import LessonAgent
+from tellback.classroom.store.active import ActiveDescription, count_active, read_active
+from tellback.classroom.store.database import Connection
+from tellback.classroom.store.tasks import find_task
 from tellback.errors import FieldError, TellbackError
 from tellback.off_policy import AgentPolicy, Log, ValueEstimate, doubly_robust, self_normalised
 from tellback.off_policy.kinds import EXACT
+from tellback.off_policy.log_file import LogEntry
 from tellback.responses import Listed
 from tellback.roles import Task
 from tellback.theory.shares import Share, share_of
@@ -28,17 +28,17 @@ from tellback.ties import maxima
 
 MOST_DESCRIPTIONS = 20_000
 MOST_JUDGED = 2_000
-"""Of the rounds that an agent is judged by, the latest so many."""
+"""An agent is judged by at most so many rounds, the latest."""
 
 MOST_SECONDS = 60.0
 DRAWS = 100
 """How often an agent is asked in each round, if it states no exact propensities."""
 
-OFFLINE = "take the lesson out (GET .../export) and replay it where there is time"
+OFFLINE = "export the lesson (GET .../export) and replay it where there is time"
 
 
 class Judged(NamedTuple):
-    """What the log says an agent would have been worth, or why it does not say."""
+    """Off-policy estimates of an agent's match rate, or the reason why there are none."""
 
     estimate: ValueEstimate | None
     doubly_robust: ValueEstimate | None
@@ -46,7 +46,7 @@ class Judged(NamedTuple):
 
 
 class Replayed(NamedTuple):
-    """What another agent makes of a lesson."""
+    """The result of a replay."""
 
     agent: ModelAgent
     descriptions: int
@@ -57,7 +57,7 @@ class Replayed(NamedTuple):
 def replay(
     connection: Connection, lesson: str, definition: Definition, propensities: str
 ) -> Replayed:
-    """Teach a new agent the descriptions that stand, in their order, and compare.
+    """Teach a new agent the active descriptions, in order, and compare.
 
     Parameters
     ----------
@@ -72,23 +72,23 @@ def replay(
 
     Notes
     -----
-    An agent must not be judged by rounds that it learned from. The one that the estimates are of
-    was taught the first half of the descriptions, and is judged by the second.
+    An agent must not be judged by rounds that it learned from. The estimates are of an agent that
+    was taught the first half of the descriptions, and is judged by the second half.
     """
-    count = _standing(connection, lesson)
+    count = count_active(connection, lesson)
     if count > MOST_DESCRIPTIONS:
         raise FieldError(
             "lesson", f"A replay is of at most {MOST_DESCRIPTIONS:,} descriptions: {OFFLINE}."
         )
     in_time = _deadline()
-    fold = Fold(definition)
-    descriptions = iter(taught_after(connection, lesson)(0))
-    _teach(fold, islice(descriptions, count // 2), in_time)
-    log = _log(connection, lesson, definition, fold.latest, count - count // 2, propensities)
-    judged = _judged(log, fold.agent)
+    agent = LessonAgent(definition)
+    descriptions = read_active(connection, lesson)
+    _teach(agent, islice(descriptions, count // 2), in_time)
+    log = _log(connection, lesson, definition, agent.latest, count - count // 2, propensities)
+    judged = _judged(log, agent.model_agent)
     in_time()
-    _teach(fold, descriptions, in_time)
-    return Replayed(fold.agent, fold.learned, _same_choice(log, fold.agent), judged)
+    _teach(agent, descriptions, in_time)
+    return Replayed(agent.model_agent, agent.learned, _same_choice(log, agent.model_agent), judged)
 
 
 def _deadline() -> Callable[[], None]:
@@ -101,15 +101,11 @@ def _deadline() -> Callable[[], None]:
     return in_time
 
 
-def _standing(connection: Connection, lesson: str) -> int:
-    query = select(func.count()).where(rounds.c.lesson == lesson, rounds.c.described.is_not(None))
-    found: int = connection.execute(query).scalar_one()
-    return found
-
-
-def _teach(fold: Fold, descriptions: Iterable[Taught], in_time: Callable[[], None]) -> None:
-    for taught in descriptions:
-        fold.add(taught)
+def _teach(
+    agent: LessonAgent, descriptions: Iterable[ActiveDescription], in_time: Callable[[], None]
+) -> None:
+    for one in descriptions:
+        agent.add(one)
         in_time()
 
 
@@ -123,14 +119,21 @@ def _log(
 ) -> Log:
     """The latest rounds among those described after an event."""
     skipped = max(0, count - MOST_JUDGED)
-    which = {"lesson": lesson, "after": after}
-    rows = list(connection.execute(STANDING.offset(skipped), which))
     entries = []
-    for row in rows:
-        asked, described = json.loads(row.asked_data), json.loads(row.described_data)
-        features, _ = find_task(connection, lesson, row.number)
+    for one in islice(read_active(connection, lesson, after), skipped, None):
+        features = find_task(connection, lesson, one.round).features
         listed = Listed(features_from(features, definition.facts.dim))
-        entries.append(entry_from(Task(None, asked["instruction"], listed), asked, described))
+        stated = one.choice.propensity
+        entries.append(
+            LogEntry(
+                task=Task(None, one.instruction, listed),
+                response=one.choice.response,
+                propensity=math.nan if stated is None else stated,
+                description=one.description,
+                match=float(one.matched),
+                teacher_saw_request=one.saw_request,
+            )
+        )
     return Log.from_entries(entries, known)
 
 
@@ -143,13 +146,13 @@ def _judged(log: Log, agent: ModelAgent) -> Judged:
         return Judged(None, None, str(error))
     says = (
         "The agent was taught the first half of the descriptions, and is judged by the second: "
-        "the mean share of descriptions that would have been what was asked for."
+        "the mean share of descriptions that would have matched the request."
     )
     return Judged(estimate, robust, says)
 
 
 def _same_choice(log: Log, agent: ModelAgent) -> Share | None:
-    """In how many rounds the response that was given is, or ties with, the one it thinks best."""
+    """In how many rounds its best response is, or ties with, the one that was chosen."""
     if not len(log):
         return None
     same = []

@@ -1,18 +1,18 @@
-"""Rounds that are asked: what was shown, and what the agent chose."""
+"""New rounds: a task, and the response that the agent chose."""
 
 from __future__ import annotations
 
-import numpy as np
 from sqlalchemy import insert
 
 from tellback.arrays import Array
 from tellback.classroom.store.log import Kind, LessonLog
-from tellback.classroom.store.rounds import Status
-from tellback.classroom.store.tables import rounds, tasks
+from tellback.classroom.store.rounds import RoundStatus
+from tellback.classroom.store.tables import rounds
+from tellback.classroom.store.tasks import Content, add_task
 from tellback.roles import Choice, Instruction
 from tellback.specs import Data
 
-_SHOW, _OPEN = insert(tasks), insert(rounds)
+_OPEN = insert(rounds)
 
 
 def open_round(
@@ -23,12 +23,12 @@ def open_round(
     choice: Choice,
     version: int,
     features: Array,
-    content: bytes,
+    content: Content,
     account: str | None,
     wants_second: bool = False,
     claim: tuple[str, float] | None = None,
 ) -> int:
-    """Keep a round that was just asked: what was shown, and what the agent chose."""
+    """Store a new round. Returns the number of its event."""
     data: Data = {
         "instruction": instruction,
         "features": choice.features.tolist(),
@@ -36,21 +36,13 @@ def open_round(
         "version": version,
     }
     seq = log.append(Kind.ASKED, data, round=number, account=account)
-    log.connection.execute(
-        _SHOW,
-        {
-            "lesson": log.lesson,
-            "round": number,
-            "features": np.asarray(features, dtype="<f8").tobytes(),
-            "content": content,
-        },
-    )
+    add_task(log, number, features, content)
     log.connection.execute(
         _OPEN,
         {
             "lesson": log.lesson,
             "number": number,
-            "status": Status.OPEN.value,
+            "status": RoundStatus.OPEN.value,
             "asked": seq,
             "wants_second": wants_second,
             "claimed_by": claim[0] if claim else None,

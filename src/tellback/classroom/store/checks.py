@@ -6,10 +6,11 @@ import json
 
 from sqlalchemy import Connection, func, or_, select
 
-from tellback.classroom.store.descriptions import RefusedError
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
-from tellback.classroom.store.rounds import find_asked, find_round, find_task
+from tellback.classroom.store.rounds import find_asked, find_round
 from tellback.classroom.store.tables import events, rounds
+from tellback.classroom.store.tasks import find_task
 from tellback.errors import FieldError
 from tellback.roles import Instruction
 
@@ -17,7 +18,7 @@ from tellback.roles import Instruction
 def round_to_check(
     connection: Connection, lesson: str, account: str
 ) -> tuple[int, Instruction] | None:
-    """A round that somebody else has described and this person has not checked; any of them."""
+    """A random round that somebody else has described and this account has not checked."""
     mine = select(events.c.round).where(
         events.c.lesson == lesson, events.c.account == account, events.c.kind == Kind.CHECKED.value
     )
@@ -28,7 +29,7 @@ def round_to_check(
             rounds.c.lesson == lesson,
             rounds.c.describer != account,
             rounds.c.number.not_in(mine),
-            # Whoever is yet to describe it too must not be told what the first one said.
+            # The teacher of a second description must not see the first one.
             or_(rounds.c.wants_second.is_(False), rounds.c.second.is_not(None)),
         )
         .order_by(func.random())
@@ -39,15 +40,15 @@ def round_to_check(
 
 
 def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[bool, int]:
-    """Keep which response somebody picked; whether it was the one, and which was."""
+    """Store a check. Returns whether the pick was right, and the right response."""
     round = find_round(log.connection, log.lesson, number)
     if round.described is None:
-        raise RefusedError("not_described", f"Round {number} has no description to check.")
+        raise ConflictError("not_described", f"Round {number} has no description to check.")
     if round.describer == account:
-        raise RefusedError("own", f"Round {number} was described by you: somebody else checks it.")
+        raise ConflictError("own", f"Round {number} was described by you: somebody else checks it.")
     choice = find_asked(log.connection, log.lesson, round).choice
     response = choice.response
-    features, _ = find_task(log.connection, log.lesson, number)
+    features = find_task(log.connection, log.lesson, number).features
     last = len(features) // choice.features.nbytes - 1
     if picked > last:
         raise FieldError("response", f"response must be from 0 to {last}, not {picked}.")
@@ -61,7 +62,7 @@ def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[
     ).scalar()
     if before is not None:
         if json.loads(before).get("picked") != picked:
-            raise RefusedError("checked", f"Round {number} was checked by you before.")
+            raise ConflictError("checked", f"Round {number} was checked by you before.")
         return picked == response, response
     right = picked == response
     log.append(Kind.CHECKED, {"picked": picked, "right": right}, round=number, account=account)

@@ -1,4 +1,4 @@
-"""Leases on responses: no two teachers get the same one."""
+"""Claims: a lease on a response, so that no two teachers get the same one."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ import time
 from sqlalchemy import Connection, Exists, exists, or_, select, update
 
 from tellback.classroom.store.log import Kind
-from tellback.classroom.store.rounds import COLUMNS, Round, Status, round_of
+from tellback.classroom.store.rounds import COLUMNS, RoundRow, RoundStatus, round_row
 from tellback.classroom.store.tables import events, rounds
 
 
-def claim_round(connection: Connection, lesson: str, account: str, until: float) -> Round | None:
-    """Give an open response to a teacher until some time; None if there is none.
+def claim_round(connection: Connection, lesson: str, account: str, until: float) -> RoundRow | None:
+    """Lease a response to a teacher until some time; None if there is none to describe.
 
-    One statement finds and takes it, so no two teachers get the same one. Whoever holds a
-    response gets that one again. Then come those that want a second description, then those that
-    nobody has described, and last those that others have skipped, but not they themselves.
+    One statement finds and leases it, so no two teachers get the same one. A teacher who holds a
+    response gets it again. Next are responses that want a second description, then open ones, and
+    last those that others have skipped, but not the teacher.
     """
     now = time.time()
     free = or_(
         rounds.c.claimed_by.is_(None), rounds.c.claimed_until < now, rounds.c.claimed_by == account
     )
     here = rounds.c.lesson == lesson
-    is_open = rounds.c.status == Status.OPEN.value
+    is_open = rounds.c.status == RoundStatus.OPEN.value
     wants_second = (
         rounds.c.wants_second.is_(True)
         & rounds.c.second.is_(None)
-        & (rounds.c.status == Status.DESCRIBED.value)
+        & (rounds.c.status == RoundStatus.DESCRIBED.value)
         & (rounds.c.describer != account)
     )
     held = (rounds.c.claimed_by == account) & (rounds.c.claimed_until >= now)
     kinds = [
-        (held, or_(is_open, rounds.c.status == Status.SKIPPED.value, wants_second)),
+        (held, or_(is_open, rounds.c.status == RoundStatus.SKIPPED.value, wants_second)),
         (wants_second, free),
         (is_open, free),
         (
-            rounds.c.status == Status.SKIPPED.value,
+            rounds.c.status == RoundStatus.SKIPPED.value,
             ~_has_skipped(account),
             free,
         ),
@@ -56,7 +56,7 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
             .returning(*COLUMNS)
         ).one_or_none()
         if taken is not None:
-            return round_of(taken)
+            return round_row(taken)
     return None
 
 
@@ -72,7 +72,7 @@ def _has_skipped(account: str) -> Exists:
 def prolong_claim(
     connection: Connection, lesson: str, number: int, account: str, until: float
 ) -> bool:
-    """Keep a response for a teacher who is still at it; False if somebody else has it."""
+    """Extend a teacher's lease; False if the teacher does not have it any more."""
     done = connection.execute(
         update(rounds)
         .where(rounds.c.lesson == lesson, rounds.c.number == number, rounds.c.claimed_by == account)

@@ -1,4 +1,4 @@
-"""Descriptions: given, given again, withdrawn, or never."""
+"""Descriptions: given, given again, withdrawn, or refused."""
 
 from __future__ import annotations
 
@@ -9,29 +9,22 @@ from typing import NamedTuple
 
 from sqlalchemy import bindparam, select
 
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import (
-    Round,
-    Status,
+    RoundRow,
+    RoundStatus,
     change_round,
     event_data,
     find_asked,
-    hold_round,
+    lock_round,
 )
 from tellback.classroom.store.tables import events
-from tellback.errors import TellbackError
 from tellback.roles import Instruction
 from tellback.specs import Data
 
-OUTCOMES = {
-    Status.SKIPPED: Kind.SKIPPED,
-    Status.CANNOT_TELL: Kind.CANNOT_TELL,
-    Status.FLAGGED: Kind.FLAGGED,
-}
-"""How a round can end without a description."""
-
-Matching = Callable[[Instruction, Instruction], bool]
-"""Whether what was told (second) is what was asked for (first)."""
+MatchFunction = Callable[[Instruction, Instruction], bool]
+"""Whether a description (second) matches a request (first)."""
 
 
 _DESCRIBED = (
@@ -51,16 +44,8 @@ _SECOND = select(events.c.kind, events.c.account, events.c.data).where(
 )
 
 
-class RefusedError(TellbackError):
-    """A change that does not fit with where a round stands; ``code`` says why in a word."""
-
-    def __init__(self, code: str, says: str) -> None:
-        super().__init__(says)
-        self.code = code
-
-
-class Given(NamedTuple):
-    """What became of a description that was given."""
+class DescriptionResult(NamedTuple):
+    """The result of a description."""
 
     seq: int
     new: bool
@@ -76,16 +61,16 @@ def describe(
     number: int,
     account: str,
     description: Instruction,
-    match: Matching,
+    match: MatchFunction,
     *,
     anyones: bool = False,
     saw_request: bool = False,
-) -> Given:
-    """Keep what somebody said of a response.
+) -> DescriptionResult:
+    """Store a description of a response.
 
-    Sent twice, it is kept once. If the same person, who has since been shown the request,
-    sends another, the later one is active and is marked: it teaches, but is no sample of the
-    reward.
+    A description that is sent twice is stored once. If the same teacher sends another one, the
+    later one is active. By then the teacher was shown the request, so it is marked: it teaches,
+    but is no sample of the reward.
 
     Parameters
     ----------
@@ -94,17 +79,17 @@ def describe(
     number : int
         The round.
     account : str
-        Who says it.
+        The teacher.
     description : Instruction
         x'.
     match : callable
-        Whether a description (second) is what was asked for (first).
+        Whether a description (second) matches a request (first).
     anyones : bool
-        Whether they may describe responses that they have not claimed.
+        Whether the teacher may describe a response without a claim.
     saw_request : bool
-        Whether they knew what was asked for.
+        Whether the teacher knew the request.
     """
-    round = hold_round(log, number)
+    round = lock_round(log, number)
     if (
         round.describer is not None
         and round.describer != account
@@ -117,7 +102,7 @@ def describe(
     if round.described is not None:
         before = event_data(log.connection, log.lesson, round.described)
         if before["description"] == description:
-            return Given(
+            return DescriptionResult(
                 round.described,
                 False,
                 before["saw_request"],
@@ -132,32 +117,32 @@ def describe(
     change_round(
         log,
         number,
-        status=Status.DESCRIBED.value,
+        status=RoundStatus.DESCRIBED.value,
         described=seq,
         describer=account,
         claimed_by=None,
         claimed_until=None,
         matched=None if saw else matched,
     )
-    return Given(seq, True, saw, matched, False, None, asked.instruction)
+    return DescriptionResult(seq, True, saw, matched, False, None, asked.instruction)
 
 
-def _may_add_second(round: Round, account: str) -> bool:
+def _may_add_second(round: RoundRow, account: str) -> bool:
     return (
         round.wants_second
-        and round.status is Status.DESCRIBED
+        and round.status is RoundStatus.DESCRIBED
         and (round.claimed_by == account if round.second is None else True)
     )
 
 
 def _second(
     log: LessonLog,
-    round: Round,
+    round: RoundRow,
     account: str,
     description: Instruction,
-    match: Matching,
+    match: MatchFunction,
     saw_request: bool,
-) -> Given:
+) -> DescriptionResult:
     assert round.described is not None
     first = event_data(log.connection, log.lesson, round.described)["description"]
     asked = find_asked(log.connection, log.lesson, round)
@@ -167,55 +152,62 @@ def _second(
         which = {"lesson": log.lesson, "seq": round.second}
         given = log.connection.execute(_SECOND, which).one()
         if given.kind != Kind.SECOND.value:
-            raise RefusedError("described", f"Round {round.number} was described by somebody else.")
+            raise ConflictError(
+                "described", f"Round {round.number} was described by somebody else."
+            )
         if given.account != account or json.loads(given.data).get("description") != description:
-            raise RefusedError("described", f"Round {round.number} has been described twice.")
-        return Given(round.second, False, saw_request, matched, True, agrees, asked.instruction)
+            raise ConflictError("described", f"Round {round.number} has been described twice.")
+        return DescriptionResult(
+            round.second, False, saw_request, matched, True, agrees, asked.instruction
+        )
     data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
     seq = log.append(Kind.SECOND, data, round=round.number, account=account)
     change_round(log, round.number, second=seq, claimed_by=None, claimed_until=None)
-    return Given(seq, True, saw_request, matched, True, agrees, asked.instruction)
+    return DescriptionResult(seq, True, saw_request, matched, True, agrees, asked.instruction)
 
 
-def _refuse_others(round: Round, account: str, anyones: bool) -> None:
-    """Refuse what is another's to describe."""
-    if round.status is Status.DESCRIBED and round.describer != account:
-        raise RefusedError("described", f"Round {round.number} was described by somebody else.")
+def _refuse_others(round: RoundRow, account: str, anyones: bool) -> None:
+    """Refuse a round that somebody else has described or claimed."""
+    if round.status is RoundStatus.DESCRIBED and round.describer != account:
+        raise ConflictError("described", f"Round {round.number} was described by somebody else.")
     _refuse_held(round, account)
     if account not in (round.claimed_by, round.describer) and not anyones:
-        raise RefusedError("not_claimed", f"Round {round.number} was not given to you to describe.")
+        raise ConflictError(
+            "not_claimed", f"Round {round.number} was not given to you to describe."
+        )
 
 
-def _refuse_held(round: Round, account: str) -> None:
-    """Refuse to change what somebody else is looking at, while their lease lasts."""
+def _refuse_held(round: RoundRow, account: str) -> None:
+    """Refuse a change while somebody else's lease lasts."""
     held = round.claimed_by not in (None, account) and (round.claimed_until or 0) >= time.time()
     if held:
-        raise RefusedError("claimed", f"Round {round.number} is with somebody else now.")
+        raise ConflictError("claimed", f"Round {round.number} is with somebody else now.")
 
 
 def _has_described(log: LessonLog, number: int, account: str) -> bool:
-    """Whether somebody has described a round before, and so was shown what was asked for."""
+    """Whether somebody has described a round before, and so was shown its request."""
     which = {"lesson": log.lesson, "number": number, "account": account}
     return log.connection.execute(_DESCRIBED, which).first() is not None
 
 
 def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones: bool) -> bool:
-    """Take back a description, or a skip; the round is open again and theirs. False if it is."""
-    round = hold_round(log, number)
-    if round.status is Status.OPEN:
+    """Withdraw a description or a skip; the round is open, and theirs. False if it was open."""
+    round = lock_round(log, number)
+    if round.status is RoundStatus.OPEN:
         return False
     if round.describer != account and not anyones:
-        raise RefusedError("not_yours", f"Round {number} was described by somebody else.")
+        raise ConflictError("not_yours", f"Round {number} was described by somebody else.")
     if round.second is not None and not _declined(log, round.second):
-        raise RefusedError(
-            "described", f"Round {number} has a second description, which compares with the first."
+        raise ConflictError(
+            "described",
+            f"Round {number} has a second description, which compares with the first.",
         )
     _refuse_held(round, account)
     log.append(Kind.WITHDRAWN, {"was": round.status.value}, round=number, account=account)
     change_round(
         log,
         number,
-        status=Status.OPEN.value,
+        status=RoundStatus.OPEN.value,
         described=None,
         describer=None,
         second=None,
@@ -227,35 +219,35 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
 
 
 def _declined(log: LessonLog, second: int, account: str | None = None) -> bool:
-    """Whether whoever was to describe a round too (or this one) had no description."""
+    """Whether the second description was refused (by this teacher, if one is given)."""
     which = {"lesson": log.lesson, "seq": second}
     found = log.connection.execute(_SECOND, which).one()
     return found.kind != Kind.SECOND.value and account in (None, found.account)
 
 
-def end_without(
-    log: LessonLog, number: int, account: str, outcome: Status, note: str, *, anyones: bool
+def close_round(
+    log: LessonLog, number: int, account: str, outcome: RoundStatus, note: str, *, anyones: bool
 ) -> bool:
-    """Close a round without a description; False if they closed it so before.
+    """Close a round without a description; False if the teacher closed it so before.
 
-    Whoever was to give a second description closes only that: nobody else is asked for one.
+    If a second description was wanted, only that is closed: nobody else is asked for one.
     """
-    round = hold_round(log, number)
+    round = lock_round(log, number)
     data: Data = {"note": note} if note else {}
-    if round.status is Status.DESCRIBED:
+    if round.status is RoundStatus.DESCRIBED:
         if _may_add_second(round, account):
             if round.second is not None and _declined(log, round.second, account):
                 return False
             if round.second is None:
                 data["second"] = True
-                seq = log.append(OUTCOMES[outcome], data, round=number, account=account)
+                seq = log.append(Kind(outcome.value), data, round=number, account=account)
                 change_round(log, number, second=seq, claimed_by=None, claimed_until=None)
                 return True
-        raise RefusedError("described", f"Round {number} has been described.")
+        raise ConflictError("described", f"Round {number} has been described.")
     _refuse_others(round, account, anyones)
     if round.status is outcome and round.describer == account:
         return False
-    log.append(OUTCOMES[outcome], data, round=number, account=account)
+    log.append(Kind(outcome.value), data, round=number, account=account)
     change_round(
         log,
         number,

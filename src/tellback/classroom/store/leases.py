@@ -1,4 +1,4 @@
-"""Leases on work that one process at a time does."""
+"""Leases on jobs that one process at a time does."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tellback.classroom.store.database import Database
 from tellback.classroom.store.tables import leases
 
 
-def held(database: Database, name: str, holder: str, seconds: float) -> bool:
-    """Take or keep a lease; False if another holds it, which costs no more than a look."""
+def acquire_lease(database: Database, name: str, holder: str, seconds: float) -> bool:
+    """Take or keep a lease; False if another holds it, found out by a read alone."""
     with database.read() as connection:
         other = connection.execute(
             select(leases.c.name).where(
@@ -22,10 +22,10 @@ def held(database: Database, name: str, holder: str, seconds: float) -> bool:
     if other is not None:
         return False
     with database.write() as connection:
-        return hold_lease(connection, name, holder, seconds)
+        return take_lease(connection, name, holder, seconds)
 
 
-def hold_lease(connection: Connection, name: str, holder: str, seconds: float) -> bool:
+def take_lease(connection: Connection, name: str, holder: str, seconds: float) -> bool:
     """Take or keep a lease; False if another holds it."""
     now = time.time()
     taken = connection.execute(

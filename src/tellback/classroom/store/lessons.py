@@ -8,14 +8,16 @@ import time
 from typing import NamedTuple
 
 from sqlalchemy import Connection, insert, select
+from sqlalchemy.exc import IntegrityError
 
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.tables import lessons
 from tellback.errors import UnknownNameError
 from tellback.specs import Data
 
 
-class Lesson(NamedTuple):
-    """A lesson as it is kept."""
+class LessonRow(NamedTuple):
+    """A row of the table of lessons."""
 
     id: str
     name: str
@@ -27,25 +29,35 @@ class Lesson(NamedTuple):
 
 def create_lesson(
     connection: Connection, name: str, definition: Data, id: str | None = None
-) -> Lesson:
-    """Keep a new lesson."""
-    lesson = Lesson(id or secrets.token_hex(8), name, definition, time.time(), 0, 0)
+) -> LessonRow:
+    """Create a lesson."""
+    lesson = LessonRow(id or secrets.token_hex(8), name, definition, time.time(), 0, 0)
     values = lesson._asdict() | {"definition": json.dumps(definition, allow_nan=False)}
-    connection.execute(insert(lessons), values)
+    try:
+        connection.execute(insert(lessons), values)
+    except IntegrityError as error:
+        raise ConflictError("exists", f"There is a lesson {lesson.id!r} already.") from error
     return lesson
 
 
-def find_lesson(connection: Connection, id: str) -> Lesson:
+def find_lesson(connection: Connection, id: str) -> LessonRow:
     """A lesson by its id, or an error."""
     row = connection.execute(select(lessons).where(lessons.c.id == id)).one_or_none()
     if row is None:
         raise UnknownNameError(f"There is no lesson {id!r}.")
-    return Lesson(**(dict(row._mapping) | {"definition": json.loads(row.definition)}))
+    return LessonRow(**(dict(row._mapping) | {"definition": json.loads(row.definition)}))
 
 
-def all_lessons(connection: Connection) -> list[Lesson]:
+def all_lessons(connection: Connection) -> list[LessonRow]:
     """Every lesson, the newest first."""
     rows = connection.execute(select(lessons).order_by(lessons.c.created.desc()))
     return [
-        Lesson(**(dict(row._mapping) | {"definition": json.loads(row.definition)})) for row in rows
+        LessonRow(**(dict(row._mapping) | {"definition": json.loads(row.definition)}))
+        for row in rows
     ]
+
+
+def latest_events(connection: Connection) -> dict[str, int]:
+    """The number of the latest event of each lesson."""
+    rows = connection.execute(select(lessons.c.id, lessons.c.events))
+    return {row.id: row.events for row in rows}

@@ -1,4 +1,4 @@
-"""The log of a lesson: what happened, in order, and never changed."""
+"""The log of a lesson: events in order, only ever added to."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, bindparam, false, insert, literal, select, update
 
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.tables import deliveries, events, hooks, lessons
+from tellback.classroom.store.tables import deliveries, events, lessons, webhooks
 from tellback.errors import UnknownNameError
 from tellback.specs import Data
 
 
 class Kind(StrEnum):
-    """What can happen in a lesson."""
+    """The kinds of events."""
 
     ASKED = "asked"
     DESCRIBED = "described"
@@ -33,20 +33,18 @@ class Kind(StrEnum):
 
 
 TOMBSTONE: Data = {"redacted": True}
-"""What is left of an event whose author's data was deleted."""
+"""The data of a redacted event."""
 
-STANDING_CHANGES = (Kind.DESCRIBED, Kind.WITHDRAWN, Kind.ROLLED_BACK, Kind.REDACTED)
-"""The kinds after which other descriptions may stand than before."""
+ACTIVE_CHANGES = (Kind.DESCRIBED, Kind.WITHDRAWN, Kind.ROLLED_BACK, Kind.REDACTED)
+"""The kinds that can change which descriptions are active."""
 
+WEBHOOK_KINDS = (*ACTIVE_CHANGES, Kind.SECOND)
+"""The kinds that webhooks are told of."""
 
-TOLD = (*STANDING_CHANGES, Kind.SECOND)
-"""The kinds that hooks are told of."""
-
-
-# Statements of every request are put together once: that takes longer than to carry them out.
+# Built once: building a statement takes longer than executing it.
 _THIS = lessons.c.id == bindparam("lesson")
 _COUNT = select(lessons.c.events).where(_THIS)
-# Takes the lesson, and the number of the one event that most writes have.
+# Locks the lesson, and takes the number of one event: most writes have one.
 _TAKE = (
     update(lessons)
     .where(_THIS)
@@ -60,27 +58,27 @@ _CHANGES = (
     .where(
         events.c.lesson == bindparam("lesson"),
         events.c.seq > bindparam("after"),
-        # To PostgreSQL, which plans without knowing either, this says that they are few.
+        # Tells PostgreSQL's planner, which knows neither number, that the rows are few.
         events.c.seq <= bindparam("upto"),
-        events.c.kind.in_([kind.value for kind in STANDING_CHANGES]),
+        events.c.kind.in_([kind.value for kind in ACTIVE_CHANGES]),
     )
     .order_by(events.c.seq)
 )
-_TELL_HOOKS = insert(deliveries).from_select(
-    ["hook", "seq", "lesson", "tries", "due", "delivered"],
+_ENQUEUE_DELIVERIES = insert(deliveries).from_select(
+    ["webhook", "seq", "lesson", "tries", "due", "delivered"],
     select(
-        hooks.c.id,
+        webhooks.c.id,
         bindparam("event", type_=deliveries.c.seq.type),
-        hooks.c.lesson,
+        webhooks.c.lesson,
         literal(0),
         bindparam("now", type_=deliveries.c.due.type),
         false(),
-    ).where(hooks.c.lesson == bindparam("lesson")),
+    ).where(webhooks.c.lesson == bindparam("lesson")),
 )
 
 
 class Event(NamedTuple):
-    """Something that happened."""
+    """An event of a lesson."""
 
     seq: int
     kind: Kind
@@ -91,12 +89,12 @@ class Event(NamedTuple):
 
     @property
     def redacted(self) -> bool:
-        """Whether only a tombstone is left."""
+        """Whether its data was deleted."""
         return bool(self.data.get("redacted"))
 
 
 class LessonLog:
-    """The log of a lesson that is being written to, while nobody else can.
+    """The log of a lesson in a transaction that writes. The lesson is locked.
 
     Attributes
     ----------
@@ -119,7 +117,7 @@ class LessonLog:
     def append(
         self, kind: Kind, data: Data, *, round: int | None = None, account: str | None = None
     ) -> int:
-        """Add an event; its number."""
+        """Add an event. Returns its number."""
         self.latest += 1
         values = {
             "lesson": self.lesson,
@@ -131,14 +129,14 @@ class LessonLog:
             "data": json.dumps(data, allow_nan=False),
         }
         self.connection.execute(_APPEND, values)
-        if kind in TOLD:
-            self._tell_hooks()
+        if kind in WEBHOOK_KINDS:
+            self._enqueue_deliveries()
         return self.latest
 
-    def _tell_hooks(self) -> None:
-        """Put word of the latest event into the outbox: both are kept, or neither."""
+    def _enqueue_deliveries(self) -> None:
+        """Put the latest event into the outbox, in the same transaction."""
         values = {"event": self.latest, "now": time.time(), "lesson": self.lesson}
-        self.connection.execute(_TELL_HOOKS, values)
+        self.connection.execute(_ENQUEUE_DELIVERIES, values)
 
     def next_round(self) -> int:
         """The number of a new round."""
@@ -148,9 +146,9 @@ class LessonLog:
 
 @contextmanager
 def writing(database: Database, lesson: str, rounds: int = 0) -> Iterator[LessonLog]:
-    """Write to the log of a lesson, alone: events are numbered as they become visible.
+    """Lock a lesson and write to its log: events are numbered as they become visible.
 
-    ``rounds`` says how many new ones are likely; that is a matter of speed alone.
+    ``rounds`` is the likely number of new rounds. A wrong guess only costs time.
     """
     with database.write() as connection:
         taken = connection.execute(_TAKE, {"lesson": lesson, "more": rounds}).one_or_none()
@@ -169,10 +167,17 @@ def latest_event(connection: Connection, lesson: str) -> int:
     return latest
 
 
+def latest_round(connection: Connection, lesson: str) -> int:
+    """The number of the latest round."""
+    query = select(lessons.c.rounds).where(lessons.c.id == lesson)
+    latest: int = connection.execute(query).scalar_one()
+    return latest
+
+
 def changes_between(
     connection: Connection, lesson: str, after: int, upto: int
 ) -> list[tuple[Kind, int | None]]:
-    """What happened between two events to which rounds that may change what stands."""
+    """Events in (after, upto] that can change which descriptions are active, as (kind, round)."""
     rows = connection.execute(_CHANGES, {"lesson": lesson, "after": after, "upto": upto})
     return [(Kind(row.kind), row.round) for row in rows]
 
@@ -186,7 +191,7 @@ def read_events(
     kinds: Iterable[Kind] | None = None,
     round: int | None = None,
 ) -> Iterator[Event]:
-    """Events of a lesson in their order."""
+    """Events of a lesson, in order."""
     query = select(events).where(events.c.lesson == lesson, events.c.seq > after)
     if upto is not None:
         query = query.where(events.c.seq <= upto)
@@ -207,15 +212,14 @@ def event_of(row: Row[Any]) -> Event:
 
 
 Spans = list[tuple[int, int]]
-"""Stretches of a log: events above the first number, up to the second."""
+"""Spans (low, high] of event numbers."""
 
 
-def in_force(rollbacks: Iterable[Event], latest: int) -> Spans:
-    """The stretches of a log that count: what was rolled back does not.
+def active_spans(rollbacks: Iterable[Event], latest: int) -> Spans:
+    """The spans of a log that were not rolled back.
 
-    Read from the end: a roll back skips all that came after the event it goes back to, earlier
-    roll backs included. So they can be rolled back too, and any number of them costs no more
-    than one look at each.
+    Read from the end: a rollback to event N skips all events after N, earlier rollbacks included.
+    So a rollback can be rolled back, and each one is looked at once.
     """
     spans: Spans = []
     for event in sorted(rollbacks, key=lambda event: -event.seq):
@@ -226,12 +230,12 @@ def in_force(rollbacks: Iterable[Event], latest: int) -> Spans:
     return spans[::-1]
 
 
-def spans_in_force(connection: Connection, lesson: str) -> Spans:
-    """The stretches of a lesson's log that count now."""
+def find_active_spans(connection: Connection, lesson: str) -> Spans:
+    """The spans of a lesson's log that were not rolled back."""
     rollbacks = read_events(connection, lesson, kinds=[Kind.ROLLED_BACK])
-    return in_force(rollbacks, latest_event(connection, lesson))
+    return active_spans(rollbacks, latest_event(connection, lesson))
 
 
-def counts(spans: Spans, seq: int) -> bool:
-    """Whether an event is in one of the stretches."""
+def in_spans(spans: Spans, seq: int) -> bool:
+    """Whether an event is in one of the spans."""
     return any(low < seq <= high for low, high in spans)

@@ -9,8 +9,8 @@ from tellback.errors import FieldError
 LONGEST_NAME = 80
 
 
-def settled_name(name: str) -> str:
-    """The name, if it can be read and told from others."""
+def validated_name(name: str) -> str:
+    """The name in normal form; an error if it cannot be read or told from others."""
     name = unicodedata.normalize("NFC", name)
     if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip():
         raise FieldError(

@@ -1,4 +1,4 @@
-"""What a lesson's tables say about how it goes."""
+"""Numbers about a lesson: rounds, teachers, checks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from sqlalchemy import Connection, func, select
 
 from tellback.arrays import Array
-from tellback.classroom.store.log import Kind, counts, spans_in_force
-from tellback.classroom.store.tables import accounts, events, progress, rounds
+from tellback.classroom.store.log import Kind, find_active_spans, in_spans
+from tellback.classroom.store.tables import accounts, events, rounds
 
 
 class TeacherCount(NamedTuple):
-    """What one teacher has done in a lesson."""
+    """Counts of one teacher in a lesson."""
 
     account: str
     name: str
@@ -25,27 +25,19 @@ class TeacherCount(NamedTuple):
     agreed: int
 
 
-class CurvePoint(NamedTuple):
-    """How many held-out requests were answered rightly after so many descriptions."""
-
-    described: int
-    right: int
-    requests: int
-
-
 class Columns(NamedTuple):
-    """A number for each round, NaN where there is none."""
+    """A number for each round, NaN if missing."""
 
     estimates: Array
     widths: Array
     highest: Array
     matches: Array
     described: Array
-    """The number of the event with the description."""
+    """The event of the description."""
 
 
 def round_columns(connection: Connection, lesson: str) -> Columns:
-    """What the agent stated in each round, and whether what was told is what was asked."""
+    """The agent's statements in each round, and whether the description matched the request."""
     names = ("estimate", "width", "highest", "matched", "described")
     query = (
         select(*(rounds.c[name] for name in names))
@@ -57,18 +49,8 @@ def round_columns(connection: Connection, lesson: str) -> Columns:
     return Columns(*table.T)
 
 
-def curve(connection: Connection, lesson: str) -> list[CurvePoint]:
-    """The success curve on held-out requests, as far as it was worked out."""
-    query = (
-        select(progress.c.described, progress.c.right, progress.c.requests)
-        .where(progress.c.lesson == lesson)
-        .order_by(progress.c.seq)
-    )
-    return [CurvePoint(*row) for row in connection.execute(query)]
-
-
 def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
-    """What each teacher has done, those who did most first."""
+    """Counts of each teacher, the most descriptions first."""
     names = {row.id: row.name for row in connection.execute(select(accounts.c.id, accounts.c.name))}
     described: dict[str, tuple[int, int, int]] = {
         row[0]: (row[1], row[2], row[3])
@@ -102,27 +84,27 @@ def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
 
 
 def checks(connection: Connection, lesson: str) -> list[bool]:
-    """Of each blind check, in order, whether the right response was picked.
+    """For each blind check, in order: whether the right response was picked.
 
-    Those that were rolled back are not counted.
+    Without checks that were rolled back.
     """
-    spans = spans_in_force(connection, lesson)
+    spans = find_active_spans(connection, lesson)
     query = (
         select(events.c.seq, events.c.data)
         .where(events.c.lesson == lesson, events.c.kind == Kind.CHECKED.value)
         .order_by(events.c.seq)
     )
-    picked = [json.loads(row.data) for row in connection.execute(query) if counts(spans, row.seq)]
+    picked = [json.loads(row.data) for row in connection.execute(query) if in_spans(spans, row.seq)]
     return [data["right"] for data in picked if "right" in data]
 
 
 def agreement(connection: Connection, lesson: str) -> list[bool]:
-    """Of each second description, in order, whether it agreed with the first."""
+    """For each active second description, in order: whether it agreed with the first."""
     return [agrees for _, agrees in _seconds(connection, lesson)]
 
 
 def _seconds(connection: Connection, lesson: str) -> list[tuple[str, bool]]:
-    """Who gave each second description that is active, and whether it agreed with the first."""
+    """Account and agreement of each active second description, in order."""
     query = (
         select(events.c.account, events.c.data)
         .join(rounds, (rounds.c.lesson == events.c.lesson) & (rounds.c.second == events.c.seq))

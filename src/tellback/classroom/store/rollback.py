@@ -1,25 +1,25 @@
-"""Going back: to an earlier event, or to what a lesson is without somebody's words."""
+"""Rollback to an earlier event, and redaction of somebody's words."""
 
 from __future__ import annotations
 
 import json
 
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import delete, update
 
 from tellback.classroom.store.log import TOMBSTONE, Kind, LessonLog
 from tellback.classroom.store.projection import rebuild_projection
-from tellback.classroom.store.tables import answers, checkpoints, events, progress, rounds
+from tellback.classroom.store.tables import checkpoints, events, progress, rounds
 from tellback.errors import FieldError
 
 NOT_THEIRS = (Kind.ASKED, Kind.ROLLED_BACK, Kind.REDACTED)
-"""What a teacher does not say: what was asked, and what was done to the whole lesson."""
+"""The kinds that are not a teacher's words."""
 
 
 def roll_back(log: LessonLog, to: int, account: str) -> int:
-    """Go back to how the lesson stood right after an event; how many descriptions are active.
+    """Roll a lesson back to an event. Returns the number of active descriptions.
 
-    The log keeps all of it: rolling back is an event too, and can itself be rolled back. What
-    goes back and what does not is told in `tellback.classroom.store.projection`.
+    The log keeps everything: a rollback is an event too, and can itself be rolled back. See
+    `tellback.classroom.store.projection` for what is restored and what is not.
     """
     if not 0 <= to <= log.latest:
         raise FieldError("to", f"to must be an event from 0 to {log.latest}, not {to!r}.")
@@ -28,11 +28,11 @@ def roll_back(log: LessonLog, to: int, account: str) -> int:
 
 
 def redact(log: LessonLog, teacher: str, account: str) -> int:
-    """Delete what somebody said in a lesson, and unlearn it; how many events became tombstones.
+    """Delete somebody's words in a lesson. Returns how many events became tombstones.
 
-    Their descriptions, second descriptions, checks, notes and leases go. Rounds that they
-    described or closed are open again, for others. Checkpoints and progress, which knew of their
-    words, are deleted. What they took back stays taken back.
+    Deletes their descriptions, second descriptions, checks, notes and leases. Rounds that they
+    described or closed are open again. Checkpoints and progress depend on their words and are
+    deleted too. A description that they withdrew stays withdrawn.
     """
     theirs = (
         events.c.lesson == log.lesson,
@@ -54,8 +54,3 @@ def redact(log: LessonLog, teacher: str, account: str) -> int:
         log.connection.execute(delete(progress).where(progress.c.lesson == log.lesson))
         rebuild_projection(log)
     return count
-
-
-def forget_answers_to(connection: Connection, account: str) -> None:
-    """Delete what is kept of somebody's requests, which would answer them again."""
-    connection.execute(delete(answers).where(answers.c.account == account))

@@ -1,37 +1,27 @@
-"""Secrets that are handed out once, and of which only digests are kept."""
+"""Secrets: shown once, and stored as digests."""
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
 
 TOKEN = "tb_"
-"""How a token begins, so that one that leaked is recognised."""
+"""Prefix of tokens, so that a leaked one is recognised."""
 
 
 def new_secret(prefix: str = "") -> str:
-    """What nobody guesses: 256 bits from the system."""
+    """256 random bits from the system."""
     return prefix + secrets.token_urlsafe(32)
 
 
 def new_id() -> str:
-    """A name for a row; no secret."""
+    """A random id of a row; no secret."""
     return secrets.token_hex(10)
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret.
+    """Digest of a secret, to be stored.
 
-    A secret of 256 random bits needs no salt and no slow hash: there is nothing to guess.
+    256 random bits cannot be guessed, so they need no salt and no slow hash.
     """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def csrf_of(session: str) -> str:
-    """What a page of the session sends along with each change.
-
-    It follows from the session's secret, which no page can read, and so needs no place in the
-    database; nobody gets from it back to the session.
-    """
-    return hmac.new(session.encode("utf-8", "surrogatepass"), b"csrf", hashlib.sha256).hexdigest()

@@ -1,4 +1,4 @@
-"""Sessions: what a browser keeps after its user signed in."""
+"""Sessions of people who signed in with a browser."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import NamedTuple
 from sqlalchemy import Connection, delete, insert, select, update
 
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.secrets import csrf_of, digest, new_secret
+from tellback.classroom.store.secrets import digest, new_secret
 from tellback.classroom.store.tables import accounts, sessions
 
 IDLE_SECONDS = 12 * 3600.0
 LONGEST_SECONDS = 7 * 24 * 3600.0
 SLIDES_AFTER = 600.0
-"""Use moves the end of a session, but at most so often: each move is a write to disk."""
+"""Seconds between two extensions of a session in use: each one is a write to disk."""
 
 
 class Holder(NamedTuple):
-    """Whose session or token it is."""
+    """The account of a session or token."""
 
     account: str
     name: str
@@ -26,21 +26,21 @@ class Holder(NamedTuple):
     expires: float | None
 
 
-def begin(database: Database, account: str) -> tuple[str, str]:
-    """A new session: its secret, and what its pages send along with each change."""
+def create(database: Database, account: str) -> str:
+    """Create a session. Returns its secret, for the cookie."""
     secret, now = new_secret(), time.time()
     with database.write() as connection:
         _remove_expired(connection)
         connection.execute(
             insert(sessions).values(
-                digest=digest(secret), account=account, begun=now, expires=now + IDLE_SECONDS
+                digest=digest(secret), account=account, created=now, expires=now + IDLE_SECONDS
             )
         )
-    return secret, csrf_of(secret)
+    return secret
 
 
 def find(database: Database, secret: str) -> Holder | None:
-    """Whose session it is, unless it ended, or its account is disabled."""
+    """The account of a session; None if it ended or the account is disabled."""
     now, kept = time.time(), digest(secret)
     with database.read() as connection:
         row = connection.execute(
@@ -48,7 +48,7 @@ def find(database: Database, secret: str) -> Holder | None:
                 accounts.c.id,
                 accounts.c.name,
                 accounts.c.role,
-                sessions.c.begun,
+                sessions.c.created,
                 sessions.c.expires,
             )
             .join(accounts, accounts.c.id == sessions.c.account)
@@ -60,7 +60,7 @@ def find(database: Database, secret: str) -> Holder | None:
         ).first()
     if row is None:
         return None
-    expires = min(now + IDLE_SECONDS, row.begun + LONGEST_SECONDS)
+    expires = min(now + IDLE_SECONDS, row.created + LONGEST_SECONDS)
     if expires - row.expires > SLIDES_AFTER:
         with database.write() as connection:
             connection.execute(
@@ -83,7 +83,7 @@ def end_all(connection: Connection, account: str) -> None:
 
 
 def remove_expired(database: Database) -> int:
-    """Remove what nobody can use any more, and say how many; each new session does so too."""
+    """Remove expired sessions, and return how many. Each new session does so too."""
     with database.write() as connection:
         return _remove_expired(connection)
 

@@ -1,8 +1,8 @@
 """The tables.
 
-The truth of a lesson is ``events`` and ``tasks``, which are only ever added to. ``rounds`` is
-what follows from them, kept for quick looks and for leases; ``checkpoints`` and ``progress`` can
-be made again from the log.
+``events`` and ``tasks`` are the source of truth of a lesson: rows are only added. ``rounds`` is a
+projection of them, for quick queries and for leases. It can be rebuilt from the log, and so can
+``checkpoints`` and ``progress``.
 """
 
 from __future__ import annotations
@@ -64,7 +64,16 @@ tasks = Table(
     Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
     Column("round", BigInteger, primary_key=True, autoincrement=False),
     Column("features", LargeBinary, nullable=False),  # g(y, s), a row a response, float64
-    Column("content", LargeBinary, nullable=False),  # JSON: the context, and what is shown
+    Column("content", Text, nullable=False),  # JSON: context, texts, number of pictures
+)
+
+pictures = Table(
+    "pictures",
+    metadata,
+    Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
+    Column("round", BigInteger, primary_key=True, autoincrement=False),
+    Column("place", Integer, primary_key=True, autoincrement=False),
+    Column("png", LargeBinary, nullable=False),
 )
 
 rounds = Table(
@@ -74,16 +83,16 @@ rounds = Table(
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("status", String(12), nullable=False),
     Column("asked", BigInteger, nullable=False),  # the event
-    Column("described", BigInteger),  # the event of the description that stands
+    Column("described", BigInteger),  # the event of the active description
     Column("describer", ID),
-    Column("second", BigInteger),  # the event of a second, independent description, or of none
+    Column("second", BigInteger),  # the event of the second description, or of its refusal
     Column("wants_second", Boolean, nullable=False),
     Column("claimed_by", ID),
     Column("claimed_until", Float),
     Column("estimate", Float),
     Column("width", Float),
     Column("highest", Float),
-    Column("matched", Boolean),  # None where it must not count
+    Column("matched", Boolean),  # None: not counted
     Index(None, "lesson", "status", "number"),
     Index(None, "lesson", "described"),
     Index(None, "lesson", "claimed_by"),
@@ -95,9 +104,9 @@ checkpoints = Table(
     metadata,
     Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
-    Column("learned", BigInteger, nullable=False),  # how many descriptions it was taught
-    Column("learned_digest", String(64), nullable=False),  # which
-    Column("source", String(40), nullable=False),  # the code that learned them
+    Column("learned", BigInteger, nullable=False),  # number of descriptions taught
+    Column("learned_digest", String(64), nullable=False),  # of (round, event) of each
+    Column("source", String(40), nullable=False),  # digest of the code that learned
     Column("state", LargeBinary, nullable=False),
 )
 
@@ -135,7 +144,7 @@ sessions = Table(
     metadata,
     Column("digest", String(64), primary_key=True),
     Column("account", ID, ForeignKey("accounts.id"), nullable=False),
-    Column("begun", Float, nullable=False),
+    Column("created", Float, nullable=False),
     Column("expires", Float, nullable=False),
     Index(None, "account"),
     Index(None, "expires"),
@@ -154,20 +163,19 @@ tokens = Table(
     Index(None, "account"),
 )
 
-answers = Table(  # to requests that came with an idempotency key
+answers = Table(  # of requests with an idempotency key
     "answers",
     metadata,
     Column("account", ID, primary_key=True),
     Column("key", String(200), primary_key=True),
-    Column("request", String(64), nullable=False),  # a digest of it
-    Column("status", Integer, nullable=False),
+    Column("request", String(64), nullable=False),  # digest of the request
     Column("answer", Text, nullable=False),
     Column("at", Float, nullable=False),
     Index(None, "at"),
 )
 
-hooks = Table(
-    "hooks",
+webhooks = Table(
+    "webhooks",
     metadata,
     Column("id", ID, primary_key=True),
     Column("lesson", ID, ForeignKey("lessons.id"), nullable=False),
@@ -180,7 +188,7 @@ hooks = Table(
 deliveries = Table(  # the outbox
     "deliveries",
     metadata,
-    Column("hook", ID, ForeignKey("hooks.id", ondelete="CASCADE"), primary_key=True),
+    Column("webhook", ID, ForeignKey("webhooks.id", ondelete="CASCADE"), primary_key=True),
     Column("seq", BigInteger, primary_key=True, autoincrement=False),
     Column("lesson", ID, ForeignKey("lessons.id"), nullable=False),
     Column("tries", Integer, nullable=False),

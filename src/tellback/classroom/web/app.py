@@ -9,37 +9,51 @@ from fastapi import FastAPI
 
 from tellback import __version__
 from tellback.classroom.settings import Settings
-from tellback.classroom.web import pages, pages_login
 from tellback.classroom.web.api import (
     accounts,
-    asking,
     checks,
-    hooks,
+    claims,
+    descriptions,
+    exports,
+    imports,
     lessons,
-    log,
+    preview,
     progress,
+    redaction,
     replays,
     rollback,
     rounds,
-    teaching,
+    sessions,
+    tokens,
+    updates,
+    webhooks,
 )
 from tellback.classroom.web.classroom import Classroom
-from tellback.classroom.web.guard import guard
-from tellback.classroom.web.health import watch
+from tellback.classroom.web.middleware import add_middleware
+from tellback.classroom.web.monitoring import health
+from tellback.classroom.web.pages import lesson_pages, public_pages
+from tellback.classroom.web.pages.assets import mount_assets
+from tellback.classroom.web.problem_handlers import DescribedApp
 
 API = "/api/v1"
-PARTS = (  # those that are asked most come first: paths are looked for in this order
+ROUTERS = (  # the busiest first: routes are matched in this order
     rounds,
-    teaching,
-    asking,
+    claims,
+    descriptions,
+    preview,
     lessons,
+    sessions,
     accounts,
-    log,
+    tokens,
+    exports,
+    imports,
     progress,
+    updates,
     checks,
     rollback,
+    redaction,
     replays,
-    hooks,
+    webhooks,
 )
 
 
@@ -49,7 +63,7 @@ def create_app(settings: Settings) -> FastAPI:
     Parameters
     ----------
     settings : Settings
-        How it is run.
+        The settings of the classroom.
     """
     room = Classroom(settings)
 
@@ -59,21 +73,21 @@ def create_app(settings: Settings) -> FastAPI:
         yield
         room.close()
 
-    app = FastAPI(
+    app = DescribedApp(
         title="tellback classroom",
         version=__version__,
         summary="People teach an agent by describing what it did.",
-        # Their pages load scripts from elsewhere.
+        # The pages of FastAPI load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
     )
     app.state.classroom = room
-    watch(app)
-    guard(app, settings)
-    for part in PARTS:
-        app.include_router(part.router, prefix=API)
-    app.include_router(pages.router)
-    app.include_router(pages_login.router)
-    pages.mount_static(app)
+    add_middleware(app, settings)
+    app.include_router(health.router)
+    for module in ROUTERS:
+        app.include_router(module.router, prefix=API)
+    app.include_router(lesson_pages.router)
+    app.include_router(public_pages.router)
+    mount_assets(app)
     return app

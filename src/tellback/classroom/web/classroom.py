@@ -6,65 +6,65 @@ import threading
 import time
 from collections import OrderedDict
 
-from sqlalchemy.exc import IntegrityError
-
 from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import ID, NAME, demonstration
-from tellback.classroom.learning.learner import Claim, Learner
+from tellback.classroom.learning.learner import Learner
 from tellback.classroom.settings import Settings
-from tellback.classroom.store.database import Database, opened
-from tellback.classroom.store.lessons import Lesson, create_lesson, find_lesson
-from tellback.classroom.web.bodies import ProgressAnswer
-from tellback.classroom.web.event_poller import EventPoller, Reached
-from tellback.classroom.web.idempotency import forget_answers
-from tellback.classroom.web.outbox import Outbox
+from tellback.classroom.store.database import Database, open_database
+from tellback.classroom.store.errors import ConflictError
+from tellback.classroom.store.idempotency import delete_old_answers
+from tellback.classroom.store.lessons import LessonRow, create_lesson, find_lesson
+from tellback.classroom.store.progress import Reached
+from tellback.classroom.web.event_poller import EventPoller
+from tellback.classroom.web.schemas.progress import ProgressAnswer
+from tellback.classroom.web.webhooks.outbox import Outbox
 from tellback.errors import UnknownNameError
 
 TIDY_SECONDS = 3600.0
 MOST_OPEN = 64
-"""Lessons whose agents are kept in memory; the one not used for longest goes first."""
+"""Agents in memory; the least recently used is dropped first."""
 
 
 class Classroom:
-    """A service that teaches, without the web.
+    """The state of the service in this process.
 
     Parameters
     ----------
     settings : Settings
-        How it is run.
+        The settings of the classroom.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.database: Database = opened(settings.database)
+        self.database: Database = open_database(settings.database)
         self._learners: OrderedDict[str, Learner] = OrderedDict()
-        self.latest = EventPoller(self.database)
+        self.event_poller = EventPoller(self.database)
         self.reports: dict[str, tuple[Reached, ProgressAnswer]] = {}
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
-        self._duties = BackgroundJobs(self.database, self.learner, also=(self._tidy,))
+        self._jobs = BackgroundJobs(self.database, self.learner, also=(self._tidy,))
         self._tidied = -TIDY_SECONDS
-        self.outbox = Outbox(self.database, settings.private_hooks)
+        self.outbox = Outbox(self.database, settings.private_webhooks)
 
     @property
     def holders(self) -> set[str]:
         """The names under which this process holds leases."""
-        return {self._duties.holder, self.outbox.holder}
+        return {self._jobs.holder, self.outbox.holder}
 
     def open(self) -> None:
-        """Begin to do what is done besides answering."""
-        self._duties.start()
-        self.outbox.start()
+        """Start the background threads."""
+        self._jobs.thread.start()
+        self.outbox.thread.start()
 
-    def create(self, name: str, definition: Definition, id: str | None = None) -> Lesson:
-        """A new lesson."""
+    def create(self, name: str, definition: Definition, id: str | None = None) -> LessonRow:
+        """Create a lesson."""
         definition.try_out()
         with self.database.write() as connection:
             return create_lesson(connection, name, definition.to_data(), id)
 
     def demonstrate(self) -> str:
-        """The id of the demonstration, which is made if it is not there."""
+        """The id of the demonstration lesson, which is created if it is missing."""
         try:
             with self.database.read() as connection:
                 return find_lesson(connection, ID).id
@@ -72,7 +72,7 @@ class Classroom:
             pass
         try:
             return self.create(NAME, demonstration(), ID).id
-        except IntegrityError:  # another process was quicker
+        except ConflictError:  # another process was faster
             return ID
 
     def learner_at_hand(self, lesson: str) -> Learner | None:
@@ -89,7 +89,7 @@ class Classroom:
             return at_hand
         with self._lock:
             opening = self._opening.setdefault(lesson, threading.Lock())
-        with opening:  # folding a long log takes a while: other lessons need not wait
+        with opening:  # a long log takes a while: other lessons need not wait
             try:
                 if at_hand := self.learner_at_hand(lesson):
                     return at_hand
@@ -102,27 +102,27 @@ class Classroom:
                         self.reports.pop(self._learners.popitem(last=False)[0], None)
                 return learner
             finally:
-                with self._lock:  # names that do not exist must not pile up
+                with self._lock:  # names of missing lessons must not pile up
                     self._opening.pop(lesson, None)
 
     def _tidy(self) -> None:
-        """Now and then, delete what nobody will ask for again."""
+        """Once an hour, delete old answers to idempotency keys."""
         if time.monotonic() - self._tidied >= TIDY_SECONDS:
             with self.database.write() as connection:
-                forget_answers(connection)
+                delete_old_answers(connection)
             self._tidied = time.monotonic()
 
     def forget(self, lesson: str) -> None:
-        """Let go of an agent: the next who asks gets one that was folded anew."""
+        """Drop the agent of a lesson from memory. The next use rebuilds it from the log."""
         with self._lock:
             self._learners.pop(lesson, None)
 
-    def claim_for(self, account: str) -> Claim:
-        """A lease from now on."""
-        return account, time.time() + self.settings.lease_seconds
+    def lease_end(self) -> float:
+        """When a claim of now ends."""
+        return time.time() + self.settings.lease_seconds
 
     def close(self) -> None:
-        """Let go of everything."""
-        self._duties.stop()
-        self.outbox.stop()
+        """Stop the threads and close the database."""
+        self._jobs.thread.stop()
+        self.outbox.thread.stop()
         self.database.close()

@@ -1,33 +1,22 @@
-"""How far lessons have come, looked up once for all who wait for news."""
+"""The latest event of lessons, looked up once for all callers who wait for updates."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 
-from sqlalchemy import bindparam, func, select
 from starlette.concurrency import run_in_threadpool
 
 from tellback.classroom.store.database import Database
-from tellback.classroom.store.tables import lessons, progress
+from tellback.classroom.store.progress import Reached, find_reached
 
 FRESH_SECONDS = 0.4
 
-_PROGRESS = (
-    select(func.coalesce(func.max(progress.c.seq), 0))
-    .where(progress.c.lesson == bindparam("lesson"))
-    .scalar_subquery()
-)
-_LATEST = select(lessons.c.events, _PROGRESS).where(lessons.c.id == bindparam("lesson"))
-
-Reached = tuple[int, int]
-"""The latest event of a lesson, and the latest that progress was worked out for."""
-
 
 class EventPoller:
-    """The latest of each lesson that somebody listens to.
+    """The latest event of lessons.
 
-    However many listen to a lesson, it is looked up at most every 0.4 seconds.
+    However many callers wait for a lesson, it is looked up at most every 0.4 seconds.
 
     Parameters
     ----------
@@ -37,28 +26,29 @@ class EventPoller:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: dict[str, tuple[float, asyncio.Future[Reached]]] = {}
+        self._cache: dict[str, tuple[float, asyncio.Future[Reached]]] = {}
 
     async def of(self, lesson: str) -> Reached:
-        """How far a lesson has come."""
-        at, found = self._known.get(lesson, (0.0, None))
+        """The latest events of a lesson, at most 0.4 seconds old."""
+        at, found = self._cache.get(lesson, (0.0, None))
         if found is None or time.monotonic() - at > FRESH_SECONDS or _failed(found):
             found = asyncio.ensure_future(run_in_threadpool(self.now, lesson))
             self._forget_old()
-            self._known[lesson] = time.monotonic(), found
-        return await asyncio.shield(found)  # who leaves early takes nothing from the others
+            self._cache[lesson] = time.monotonic(), found
+        return await asyncio.shield(
+            found
+        )  # a caller that disconnects must not cancel it for the others
 
     def now(self, lesson: str) -> Reached:
         """The same, looked up now."""
         with self._database.read() as connection:
-            latest, noted = connection.execute(_LATEST, {"lesson": lesson}).one()
-            return latest, noted
+            return find_reached(connection, lesson)
 
     def _forget_old(self) -> None:
         now = time.monotonic()
-        self._known = {
+        self._cache = {
             lesson: (at, found)
-            for lesson, (at, found) in self._known.items()
+            for lesson, (at, found) in self._cache.items()
             if now - at <= FRESH_SECONDS
         }
 

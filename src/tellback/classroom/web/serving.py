@@ -11,16 +11,18 @@ from dataclasses import asdict
 import uvicorn
 from fastapi import FastAPI
 
-from tellback.classroom.settings import Settings
+from tellback.classroom.settings import Settings, is_loopback
+from tellback.classroom.store import accounts
+from tellback.classroom.store.database import Database
 from tellback.classroom.web.app import create_app
-from tellback.classroom.web.logs import log_to
+from tellback.classroom.web.monitoring.request_log import log_to
 from tellback.errors import TellbackError
 
 SETTINGS = "TELLBACK_CLASSROOM"
-"""By this variable the processes of a service learn how it is run."""
+"""The environment variable with the settings, for each process of the service."""
 
-PATIENCE_SECONDS = 5
-"""How long requests may go on after the service was told to end."""
+SHUTDOWN_SECONDS = 5
+"""How long requests may continue after the service was told to stop."""
 
 
 def serve(
@@ -31,13 +33,13 @@ def serve(
     Parameters
     ----------
     settings : Settings
-        How the service is run.
+        The settings of the classroom.
     host, port : str, int
-        Where it listens.
+        The address to listen on.
     workers : int
-        How many processes answer; each lesson is tended by one of them at a time.
+        The number of processes; one of them at a time does the background jobs of a lesson.
     level : int
-        From which level on it logs.
+        The level of the log.
     """
     os.environ[SETTINGS] = json.dumps({"settings": asdict(settings), "level": level})
     uvicorn.run(
@@ -49,16 +51,16 @@ def serve(
         access_log=False,
         log_config=None,
         server_header=False,
-        proxy_headers=settings.secure,  # only a proxy's word on where a request comes from counts
-        timeout_graceful_shutdown=PATIENCE_SECONDS,
+        proxy_headers=settings.secure,  # only a proxy may name the client's address
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
 
 
 def app_of_environment() -> FastAPI:
-    """The service as the environment describes it: what each process runs."""
-    told = json.loads(os.environ[SETTINGS])
-    log_to(level=told["level"])
-    values = told["settings"]
+    """The service with the settings of the environment: the entry point of each process."""
+    given = json.loads(os.environ[SETTINGS])
+    log_to(level=given["level"])
+    values = given["settings"]
     return create_app(Settings(**{**values, "hosts": tuple(values["hosts"])}))
 
 
@@ -73,3 +75,19 @@ def free_port(host: str, wanted: int) -> int:
                 continue
             return port
     raise TellbackError(f"No port from {wanted} on is free on {host}.")
+
+
+def demand_safe_host(settings: Settings, host: str, database: Database) -> None:
+    """Refuse to listen for other machines without accounts and an admin."""
+    if is_loopback(host):
+        return
+    if not settings.accounts:
+        raise TellbackError(
+            f"Without accounts a classroom listens on this machine only, not on {host}. Leave the "
+            f"accounts on, or listen on 127.0.0.1."
+        )
+    if not accounts.enabled_admins(database):
+        raise TellbackError(
+            f"To listen on {host} a classroom needs an admin. Make an account first: "
+            f"tellback accounts add NAME --role admin"
+        )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellback.agents.explorers import ROUNDING
 from tellback.arrays import Array
 from tellback.lab.compare import MeanInterval, mean_of
 from tellback.lab.diagnose.bonuses import too_wide
@@ -14,6 +13,7 @@ from tellback.lab.diagnose.fit import Fit, fit
 from tellback.lab.diagnose.linear import unexplained
 from tellback.lab.diagnose.readings import Mask, Readings
 from tellback.lab.diagnose.reference_models import Forecasts, forecasts
+from tellback.ties import TOLERANCE
 
 BLOCKS = 20
 """Rounds are averaged in this many blocks, which are independent enough for an interval."""
@@ -117,7 +117,7 @@ def measure(read: Readings) -> Evidence:
     others = read.greedy == 0
     tied = np.where(np.isfinite(read.tied), (read.tied > 1).astype(float), np.nan)
     looked = np.isfinite(read.best_uppers)
-    underrated = looked & ~(bests <= read.best_uppers * (1 + ROUNDING))
+    underrated = looked & ~(bests <= read.best_uppers * (1 + TOLERANCE))
     forecast = forecasts(read)
     late_mean = _mean(regrets[late])
     return Evidence(

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
-from tellback.classroom.learning.content import Content
 from tellback.classroom.store.checks import keep_check, round_to_check
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rounds import find_task
-from tellback.classroom.web.api.access import AClassroom, ALearner, AsTeacher
-from tellback.classroom.web.api.teaching import image_places
-from tellback.classroom.web.bodies import CheckAnswer, Checked, LessonId, Pick, RoundNumber
-from tellback.classroom.web.problem_responses import refusals
-from tellback.classroom.web.strict_json import StrictRoute
+from tellback.classroom.store.tasks import find_task
+from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
+from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.schemas.checks import CheckAnswer, Checked, Pick
+from tellback.classroom.web.schemas.common import LessonId, RoundNumber
+from tellback.classroom.web.schemas.rounds import content_fields
 
-router = APIRouter(
-    route_class=StrictRoute, tags=["checks"], responses=refusals(401, 403, 404, 409, 422)
-)
+router = api_router("checks", 404, 422)
 
 
 @router.post(
@@ -25,21 +22,16 @@ router = APIRouter(
     response_model=CheckAnswer,
 )
 def next_check(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CheckAnswer | Response:
-    """A description by somebody else, and all responses there were, to pick the one it is of."""
+    """A description by somebody else, and all candidates, to pick the one that it describes."""
     with room.database.read() as connection:
         found = round_to_check(connection, learner.lesson, caller.account)
         if found is None:
             return Response(status_code=204)
         number, description = found
-        features, packed = find_task(connection, learner.lesson, number)
-    content = Content.unpacked(packed)
+        task = find_task(connection, learner.lesson, number)
     return CheckAnswer(
-        round=number,
         description=description,
-        candidates=len(features) // (8 * learner.definition.facts.dim),
-        context=content.context,
-        texts=content.texts,
-        images=image_places(learner.lesson, number, content),
+        **content_fields(learner.lesson, learner.definition.facts.dim, task),
     )
 
 

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.store.lessons import all_lessons, find_lesson
-from tellback.classroom.web.api.access import AClassroom, AsEngineer, AsTeacher
-from tellback.classroom.web.bodies import LessonAnswer, LessonId, Lessons, NewLesson
-from tellback.classroom.web.problem_responses import refusals
-from tellback.classroom.web.strict_json import StrictRoute
+from tellback.classroom.web.dependencies import AClassroom, AsEngineer, AsTeacher
+from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.schemas.common import LessonId
+from tellback.classroom.web.schemas.lessons import LessonAnswer, Lessons, NewLesson
 
-router = APIRouter(route_class=StrictRoute, tags=["lessons"], responses=refusals(401, 403))
+router = api_router("lessons")
 
 
-@router.post("/lessons", status_code=201, responses=refusals(422))
+@router.post("/lessons", status_code=201, responses=problems(422))
 def create_lesson(body: NewLesson, room: AClassroom, caller: AsEngineer) -> LessonAnswer:
-    """Make a lesson: what its responses are, and who is taught."""
+    """Create a lesson: the form of its responses, and its agent."""
     settings = body.model_dump(exclude={"name"}, exclude_none=True)
     lesson = room.create(body.name, Definition.from_data(settings))
     return LessonAnswer(**lesson._asdict())
@@ -30,7 +29,7 @@ def list_lessons(room: AClassroom, caller: AsTeacher) -> Lessons:
     return Lessons(lessons=[LessonAnswer(**lesson._asdict()) for lesson in found])
 
 
-@router.get("/lessons/{lesson}", responses=refusals(404, 422))
+@router.get("/lessons/{lesson}", responses=problems(404, 422))
 def get_lesson(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> LessonAnswer:
     """A lesson."""
     with room.database.read() as connection:

@@ -1,51 +1,47 @@
-"""Replays: what another agent makes of the same lesson."""
+"""Replays: another agent is taught the same descriptions."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import asdict
 
-from fastapi import APIRouter
-
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.replay import Replayed, replay
-from tellback.classroom.web.api.access import AClassroom, ALearner, AsEngineer
-from tellback.classroom.web.api.progress import share_answer
-from tellback.classroom.web.log_bodies import (
+from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
+from tellback.classroom.web.problems import busy
+from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.schemas.progress import ShareAnswer
+from tellback.classroom.web.schemas.replays import (
     EstimateAnswer,
     NewReplay,
     ReplayAnswer,
     SuccessAnswer,
 )
-from tellback.classroom.web.problem_responses import refusals
-from tellback.classroom.web.problems import Problem
-from tellback.classroom.web.strict_json import StrictRoute
 from tellback.off_policy import ValueEstimate
 
-router = APIRouter(route_class=StrictRoute, tags=["log"], responses=refusals(401, 403, 404, 422))
+router = api_router("log", 404, 422)
 
 _ONE_AT_A_TIME = threading.Lock()
-"""A replay keeps a processor busy: teachers must not wait for many."""
+"""A replay keeps a processor busy: several at once would slow down all teachers."""
 
 
 @router.post("/lessons/{lesson}/replay")
-def try_agent(
+def replay_lesson(
     body: NewReplay, room: AClassroom, learner: ALearner, caller: AsEngineer
 ) -> ReplayAnswer:
-    """Teach another agent all that stands, in the same order, and see how it would have done.
+    """Teach another agent all active descriptions, in the same order, and evaluate it.
 
     Nothing changes in the lesson. Of long lessons the latest rounds are compared.
     """
     definition = Definition.from_data(learner.definition.to_data() | {"agent": body.agent})
     definition.try_out()
     if not _ONE_AT_A_TIME.acquire(blocking=False):
-        says = "Another replay is going on: try again when it is done."
-        raise Problem(503, "busy", says, headers={"Retry-After": "5"})
+        raise busy("Another replay is running: try again when it is done.", 5)
     try:
-        known = learner.fold.agent.propensities
+        propensities = learner.agent.model_agent.propensities
         with room.database.read() as connection:
-            replayed = replay(connection, learner.lesson, definition, known)
+            replayed = replay(connection, learner.lesson, definition, propensities)
     finally:
         _ONE_AT_A_TIME.release()
     learner.catch_up()
@@ -58,12 +54,12 @@ def _answer(learner: Learner, definition: Definition, replayed: Replayed) -> Rep
     if learner.exam.judged:
         right = learner.exam.right(learner.exam.answers(replayed.agent)) or []
         own = SuccessAnswer(right=sum(right), requests=len(right))
-        _, _, right_now, requests = learner.examined()
-        now = SuccessAnswer(right=right_now, requests=requests)
+        _, point = learner.examined()
+        now = SuccessAnswer(right=point.right, requests=point.requests)
     return ReplayAnswer(
         agent=definition.agent.to_data(),
         descriptions=replayed.descriptions,
-        same_choice=share_answer(replayed.same_choice),
+        same_choice=ShareAnswer.of(replayed.same_choice),
         success=own,
         success_now=now,
         estimate=_estimate(replayed.judged.estimate),

@@ -1,118 +1,67 @@
-"""Rounds that programs bring."""
+"""Rounds: programs ask, the agent chooses."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from fastapi import Response
 
-from fastapi import APIRouter, Response
-from sqlalchemy.exc import IntegrityError
-
-from tellback.classroom.learning.content import Content, responses_from
-from tellback.classroom.learning.learner import Learner, Opened
-from tellback.classroom.store.log import LessonLog
+from tellback.classroom.learning.content import features_from, responses_from
+from tellback.classroom.learning.learner import Learner, OpenedRound
+from tellback.classroom.store.idempotency import KeyedRequest
 from tellback.classroom.store.rounds import event_data, find_asked, find_round
-from tellback.classroom.web.api.access import AClassroom, ALearner, AsEngineer, AsReviewer
-from tellback.classroom.web.bodies import (
-    Candidates,
-    LessonId,
+from tellback.classroom.store.tasks import Content, find_picture, find_task
+from tellback.classroom.web.dependencies import (
+    AClassroom,
+    ALearner,
+    AsEngineer,
+    AsReviewer,
+    AsTeacher,
+)
+from tellback.classroom.web.idempotency import Key, digest_of
+from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.schemas.common import LessonId, RoundNumber
+from tellback.classroom.web.schemas.rounds import (
     NewRound,
     RoundAnswer,
-    RoundNumber,
     RoundState,
+    ShownRound,
+    content_fields,
 )
-from tellback.classroom.web.classroom import Classroom
-from tellback.classroom.web.idempotency import Key, answered, digest_of, keep_answer
-from tellback.classroom.web.problem_responses import refusals
-from tellback.classroom.web.problems import unfit
-from tellback.classroom.web.strict_json import StrictRoute
-from tellback.responses import Listed
-from tellback.roles import Instruction
 
-Keep = Callable[[LessonLog, Opened], None]
+router = api_router("rounds", 404, 422)
 
-router = APIRouter(route_class=StrictRoute, tags=["rounds"], responses=refusals(401, 403, 404, 422))
+MOST_ROWS, MOST_NUMBERS = 200, 8
+"""The most rows and columns of features to show."""
 
 
-@router.post(
-    "/lessons/{lesson}/rounds",
-    status_code=201,
-    response_model=RoundAnswer,
-    responses=refusals(409),
-)
-def ask(
-    body: NewRound, room: AClassroom, learner: ALearner, caller: AsEngineer, key: Key = None
-) -> Response:
-    """Have the agent respond to a task, and keep the round for somebody to describe."""
-    if key is None:
-        answer = answer_of(_asked(learner, body, caller.account))
-    else:
-        answer = _ask_once(room, learner, body, caller.account, key)
-    # Written here: FastAPI would check it once more, in another thread.
+@router.post("/lessons/{lesson}/rounds", status_code=201, response_model=RoundAnswer)
+def ask(body: NewRound, learner: ALearner, caller: AsEngineer, key: Key = None) -> Response:
+    """Have the agent respond to a task; the round waits for a description."""
+    request = None
+    if key is not None:
+        request = KeyedRequest(caller.account, key, digest_of(f"ask {learner.lesson}", body))
+    opened = learner.answered(request) or _ask(learner, body, caller.account, request)
+    answer = RoundAnswer(
+        round=opened.number, model_version=opened.version, **opened.choice.to_data()
+    )
+    # Serialised here: FastAPI would validate it once more, in another thread.
     return Response(answer.model_dump_json(), 201, media_type="application/json")
 
 
-def _ask_once(
-    room: Classroom, learner: Learner, body: NewRound, account: str, key: str
-) -> RoundAnswer:
-    digest = digest_of(f"ask {learner.lesson}", body)
-    known = _answered(room, account, key, digest)
-    if known is not None:
-        return known
-
-    def keep(log: LessonLog, opened: Opened) -> None:
-        keep_answer(log.connection, account, key, digest, answer_of(opened))
-
-    try:
-        return answer_of(_asked(learner, body, account, keep))
-    except IntegrityError:  # the same key came twice at once, and the other was quicker
-        answer = _answered(room, account, key, digest)
-        if answer is None:
-            raise
-        return answer
-
-
-def _answered(room: Classroom, account: str, key: str, digest: str) -> RoundAnswer | None:
-    with room.database.read() as connection:
-        return answered(connection, account, key, digest, RoundAnswer)
-
-
-def _asked(learner: Learner, body: NewRound, account: str, keep: Keep | None = None) -> Opened:
-    demand_instruction(learner, body.instruction)
-    responses, images = candidates_of(learner, body)
+def _ask(
+    learner: Learner, body: NewRound, account: str, request: KeyedRequest | None
+) -> OpenedRound:
+    definition = learner.definition
+    definition.demand_instruction(body.instruction)
+    responses, images = responses_from(definition, body.features, body.texts, body.images)
     content = Content(body.context, body.texts, images)
-    return learner.ask(body.instruction, responses, content, account, also=keep)
-
-
-def candidates_of(learner: Learner, body: Candidates) -> tuple[Listed, list[str] | None]:
-    """The responses that a request names."""
-    return responses_from(learner.definition, body.features, body.texts, body.images)
-
-
-def demand_instruction(
-    learner: Learner, instruction: Instruction, field: str = "instruction"
-) -> None:
-    """Refuse what is no instruction in this lesson."""
-    facts = learner.definition.facts
-    if not facts.fits(instruction):
-        raise unfit(field, f"{field} must be {facts.allowed} in this lesson.")
-
-
-def number(value: float | None) -> float | None:
-    """A number as JSON can hold it."""
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
-def answer_of(opened: Opened) -> RoundAnswer:
-    """What the agent does in a round that was just asked."""
-    return RoundAnswer(round=opened.number, model_version=opened.version, **opened.choice.to_data())
+    return learner.ask(body.instruction, responses, content, account, request)
 
 
 @router.get("/lessons/{lesson}/rounds/{round}")
 def get_round(
     lesson: LessonId, round: RoundNumber, room: AClassroom, caller: AsReviewer
 ) -> RoundState:
-    """A round, with what was asked and what was told: not for those who are to describe it."""
+    """A round with its request and description: not for teachers, who are to describe it."""
     with room.database.read() as connection:
         found = find_round(connection, lesson, round)
         asked = find_asked(connection, lesson, found)
@@ -126,4 +75,34 @@ def get_round(
         matched=found.matched,
         saw_request=None if told is None else told["saw_request"],
         **asked.choice.to_data(),
+    )
+
+
+@router.get(
+    "/lessons/{lesson}/rounds/{round}/images/{index}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
+def image(
+    lesson: LessonId, round: RoundNumber, index: int, room: AClassroom, caller: AsTeacher
+) -> Response:
+    """A picture of a round."""
+    with room.database.read() as connection:
+        png = find_picture(connection, lesson, round, index)
+    # The pictures of a round never change.
+    keep = {"Cache-Control": "private, max-age=31536000, immutable"}
+    return Response(png, headers=keep, media_type="image/png")
+
+
+@router.get("/lessons/{lesson}/rounds/{round}/shown")
+def shown(round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher) -> ShownRound:
+    """The candidates of a round, without the request and the agent's choice."""
+    with room.database.read() as connection:
+        task = find_task(connection, learner.lesson, round)
+    dim = learner.definition.facts.dim
+    features = features_from(task.features, dim)
+    bare = task.texts is None and task.images is None
+    return ShownRound(
+        **content_fields(learner.lesson, dim, task),
+        features=features[:MOST_ROWS, :MOST_NUMBERS].tolist() if bare else None,
     )

@@ -26,7 +26,6 @@ def upgrade() -> None:
         sa.Column("account", sa.String(length=40), nullable=False),
         sa.Column("key", sa.String(length=200), nullable=False),
         sa.Column("request", sa.String(length=64), nullable=False),
-        sa.Column("status", sa.Integer(), nullable=False),
         sa.Column("answer", sa.Text(), nullable=False),
         sa.Column("at", sa.Float(), nullable=False),
         sa.PrimaryKeyConstraint("account", "key", name=op.f("pk_answers")),
@@ -83,18 +82,27 @@ def upgrade() -> None:
         )
 
     op.create_table(
-        "hooks",
+        "webhooks",
         sa.Column("id", sa.String(length=40), nullable=False),
         sa.Column("lesson", sa.String(length=40), nullable=False),
         sa.Column("url", sa.String(length=2000), nullable=False),
         sa.Column("secret", sa.String(length=80), nullable=False),
         sa.Column("created", sa.Float(), nullable=False),
-        sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_hooks_lesson")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_hooks")),
+        sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_webhooks_lesson")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_webhooks")),
     )
-    with op.batch_alter_table("hooks", schema=None) as batch_op:
-        batch_op.create_index(batch_op.f("ix_hooks_lesson"), ["lesson"], unique=False)
+    with op.batch_alter_table("webhooks", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_webhooks_lesson"), ["lesson"], unique=False)
 
+    op.create_table(
+        "pictures",
+        sa.Column("lesson", sa.String(length=40), nullable=False),
+        sa.Column("round", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("place", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("png", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_pictures_lesson")),
+        sa.PrimaryKeyConstraint("lesson", "round", "place", name=op.f("pk_pictures")),
+    )
     op.create_table(
         "progress",
         sa.Column("lesson", sa.String(length=40), nullable=False),
@@ -146,7 +154,7 @@ def upgrade() -> None:
         "sessions",
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("account", sa.String(length=40), nullable=False),
-        sa.Column("begun", sa.Float(), nullable=False),
+        sa.Column("created", sa.Float(), nullable=False),
         sa.Column("expires", sa.Float(), nullable=False),
         sa.ForeignKeyConstraint(["account"], ["accounts.id"], name=op.f("fk_sessions_account")),
         sa.PrimaryKeyConstraint("digest", name=op.f("pk_sessions")),
@@ -160,7 +168,7 @@ def upgrade() -> None:
         sa.Column("lesson", sa.String(length=40), nullable=False),
         sa.Column("round", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("features", sa.LargeBinary(), nullable=False),
-        sa.Column("content", sa.LargeBinary(), nullable=False),
+        sa.Column("content", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_tasks_lesson")),
         sa.PrimaryKeyConstraint("lesson", "round", name=op.f("pk_tasks")),
     )
@@ -182,7 +190,7 @@ def upgrade() -> None:
 
     op.create_table(
         "deliveries",
-        sa.Column("hook", sa.String(length=40), nullable=False),
+        sa.Column("webhook", sa.String(length=40), nullable=False),
         sa.Column("seq", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("lesson", sa.String(length=40), nullable=False),
         sa.Column("tries", sa.Integer(), nullable=False),
@@ -190,10 +198,10 @@ def upgrade() -> None:
         sa.Column("delivered", sa.Boolean(), nullable=False),
         sa.Column("trouble", sa.String(length=300), nullable=True),
         sa.ForeignKeyConstraint(
-            ["hook"], ["hooks.id"], name=op.f("fk_deliveries_hook"), ondelete="CASCADE"
+            ["webhook"], ["webhooks.id"], name=op.f("fk_deliveries_webhook"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(["lesson"], ["lessons.id"], name=op.f("fk_deliveries_lesson")),
-        sa.PrimaryKeyConstraint("hook", "seq", name=op.f("pk_deliveries")),
+        sa.PrimaryKeyConstraint("webhook", "seq", name=op.f("pk_deliveries")),
     )
     with op.batch_alter_table("deliveries", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_deliveries_due"), ["due"], unique=False)

@@ -1,0 +1,121 @@
+"""Tasks: the features of a round's responses, and what people are shown of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection, insert, select
+
+from tellback.arrays import Array
+from tellback.classroom.store.log import LessonLog
+from tellback.classroom.store.tables import pictures, tasks
+from tellback.errors import UnknownNameError
+
+
+@dataclass(frozen=True)
+class Content:
+    """What people are shown of a new round.
+
+    Attributes
+    ----------
+    context : str or None
+        Some words about the situation.
+    texts : list of str or None
+        A text for each response.
+    images : list of bytes or None
+        A PNG file for each response.
+    """
+
+    context: str | None = None
+    texts: list[str] | None = None
+    images: list[bytes] | None = None
+
+
+class TaskRow(NamedTuple):
+    """The task of a round, without its pictures.
+
+    Attributes
+    ----------
+    round : int
+        The round.
+    features : bytes
+        g(y, s), a row a response, float64.
+    context, texts
+        As in ``Content``.
+    images : int or None
+        The number of pictures.
+    """
+
+    round: int
+    features: bytes
+    context: str | None = None
+    texts: list[str] | None = None
+    images: int | None = None
+
+    def candidates(self, dim: int) -> int:
+        """The number of responses with so many features."""
+        return len(self.features) // (8 * dim)
+
+
+_ADD_TASK, _ADD_PICTURES = insert(tasks), insert(pictures)
+
+
+def add_task(log: LessonLog, number: int, features: Array, content: Content) -> None:
+    """Store the task of a round."""
+    images = content.images
+    shown = {
+        "context": content.context,
+        "texts": content.texts,
+        "images": None if images is None else len(images),
+    }
+    values = {
+        "lesson": log.lesson,
+        "round": number,
+        "features": np.asarray(features, dtype="<f8").tobytes(),
+        # As JSON, because PostgreSQL's text cannot hold every character.
+        "content": json.dumps({name: part for name, part in shown.items() if part is not None}),
+    }
+    log.connection.execute(_ADD_TASK, values)
+    if images:
+        rows = [
+            {"lesson": log.lesson, "round": number, "place": place, "png": png}
+            for place, png in enumerate(images)
+        ]
+        log.connection.execute(_ADD_PICTURES, rows)
+
+
+def find_task(connection: Connection, lesson: str, number: int) -> TaskRow:
+    """The task of a round; an error if there is no such round."""
+    row = connection.execute(
+        select(tasks.c.features, tasks.c.content).where(
+            tasks.c.lesson == lesson, tasks.c.round == number
+        )
+    ).one_or_none()
+    if row is None:
+        raise UnknownNameError(f"There is no round {number} in this lesson.")
+    return TaskRow(number, bytes(row.features), **json.loads(row.content))
+
+
+def find_picture(connection: Connection, lesson: str, number: int, place: int) -> bytes:
+    """The picture of a response, a PNG file; an error if there is none."""
+    query = select(pictures.c.png).where(
+        pictures.c.lesson == lesson, pictures.c.round == number, pictures.c.place == place
+    )
+    # Databases refuse numbers that do not fit the column.
+    found = connection.execute(query).scalar() if 0 <= place < 2**31 else None
+    if found is None:
+        raise UnknownNameError(f"There is no picture {place} in round {number}.")
+    return bytes(found)
+
+
+def find_pictures(connection: Connection, lesson: str, number: int) -> list[bytes]:
+    """All pictures of a round, PNG files in the order of the responses."""
+    query = (
+        select(pictures.c.png)
+        .where(pictures.c.lesson == lesson, pictures.c.round == number)
+        .order_by(pictures.c.place)
+    )
+    return [bytes(png) for png in connection.execute(query).scalars()]

@@ -1,0 +1,44 @@
+"""Claims: a response to describe, reserved for one teacher."""
+
+from __future__ import annotations
+
+from fastapi import Response
+
+from tellback.classroom.store.claims import prolong_claim
+from tellback.classroom.store.rounds import find_round
+from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
+from tellback.classroom.web.problems import not_found
+from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.schemas.common import LessonId, RoundNumber
+from tellback.classroom.web.schemas.rounds import content_fields
+from tellback.classroom.web.schemas.teaching import ClaimAnswer
+
+router = api_router("teaching", 404, 422)
+
+
+@router.post(
+    "/lessons/{lesson}/claims",
+    responses={204: {"description": "There is nothing to describe just now."}},
+    response_model=ClaimAnswer,
+)
+def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer | Response:
+    """Claim a response to describe: nobody else gets it while the claim lasts."""
+    until = room.lease_end()
+    claimed = learner.claim(caller.account, until)
+    if claimed is None:
+        return Response(status_code=204)
+    return ClaimAnswer(
+        response=claimed.response,
+        until=until,
+        **content_fields(learner.lesson, learner.definition.facts.dim, claimed.task),
+    )
+
+
+@router.put("/lessons/{lesson}/rounds/{round}/claim", status_code=204, response_class=Response)
+def prolong(lesson: LessonId, round: RoundNumber, room: AClassroom, caller: AsTeacher) -> Response:
+    """Prolong a claim; refused if somebody else has the response now."""
+    with room.database.write() as connection:
+        found = find_round(connection, lesson, round)
+        if not prolong_claim(connection, lesson, found.number, caller.account, room.lease_end()):
+            raise not_found(f"claim of yours on round {round}")
+    return Response(status_code=204)

@@ -1,0 +1,107 @@
+"""Descriptions: what a response was, and why it has none."""
+
+from __future__ import annotations
+
+from fastapi import Query
+
+from tellback.classroom.learning.learner import Effect
+from tellback.classroom.store.descriptions import close_round, withdraw
+from tellback.classroom.store.log import writing
+from tellback.classroom.store.rounds import RoundStatus, find_round
+from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
+from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.schemas.common import LessonId, RoundNumber
+from tellback.classroom.web.schemas.teaching import (
+    Change,
+    Described,
+    EffectAnswer,
+    Ended,
+    Ending,
+    NewDescription,
+    Withdrawn,
+)
+from tellback.classroom.web.security.callers import Caller, Role
+
+router = api_router("teaching", 404, 422)
+
+MOST_CHANGES = 20
+"""The most changed answers in the effect of a description."""
+
+
+@router.put("/lessons/{lesson}/rounds/{round}/description")
+def describe(
+    round: RoundNumber,
+    body: NewDescription,
+    learner: ALearner,
+    caller: AsTeacher,
+    effect: bool = Query(False, description="Whether to tell its effect on the agent."),
+) -> Described:
+    """Describe a response. Sent again, it counts once; it may come late, in any order."""
+    learner.definition.demand_instruction(body.description, "description")
+    given, changed = learner.describe(
+        round,
+        caller.account,
+        body.description,
+        anyones=_any_round(caller),
+        saw_request=body.saw_request,
+        effect=effect,
+    )
+    return Described(
+        round=round,
+        event=given.seq,
+        new=given.new,
+        asked=given.asked,
+        matched=given.matched,
+        saw_request=given.saw_request,
+        second=given.second,
+        agrees=given.agrees,
+        effect=None if changed is None else _effect(changed),
+    )
+
+
+def _any_round(caller: Caller) -> bool:
+    return caller.role.may(Role.ENGINEER)
+
+
+def _effect(effect: Effect) -> EffectAnswer:
+    # Answers that became right or wrong come first.
+    flips = sorted(effect.flips, key=lambda flip: flip.was_right == flip.is_right)
+    return EffectAnswer(
+        learned=effect.learned,
+        changes=[
+            Change(
+                request=flip.task.instruction,
+                before=flip.before,
+                after=flip.after,
+                was_right=flip.was_right,
+                is_right=flip.is_right,
+            )
+            for flip in flips[:MOST_CHANGES]
+        ],
+        right=effect.right,
+        requests=effect.requests,
+    )
+
+
+@router.delete("/lessons/{lesson}/rounds/{round}/description")
+def withdraw_description(
+    round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher
+) -> Withdrawn:
+    """Withdraw a description, or an outcome: the agent unlearns it, and the round is open again."""
+    anyones = caller.role.may(Role.REVIEWER)
+    with writing(room.database, learner.lesson) as log:
+        done = withdraw(log, round, caller.account, room.lease_end(), anyones=anyones)
+    learner.catch_up()
+    return Withdrawn(round=round, withdrawn=done)
+
+
+@router.put("/lessons/{lesson}/rounds/{round}/outcome")
+def close(
+    lesson: LessonId, round: RoundNumber, body: Ending, room: AClassroom, caller: AsTeacher
+) -> Ended:
+    """Close a round without a description: skipped, cannot tell, or flagged."""
+    with writing(room.database, lesson) as log:
+        outcome = RoundStatus(body.outcome)
+        close_round(log, round, caller.account, outcome, body.note, anyones=_any_round(caller))
+        found = find_round(log.connection, lesson, round)
+    return Ended(round=round, status=found.status.value)

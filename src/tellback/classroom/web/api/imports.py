@@ -1,0 +1,115 @@
+"""Import of rounds, or of an export."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import AsyncIterator
+from typing import Annotated, BinaryIO, NamedTuple, cast
+
+from fastapi import Depends, Request
+
+from tellback.classroom.learning.importing import Importer
+from tellback.classroom.learning.learner import Learner
+from tellback.classroom.store.database import Connection
+from tellback.classroom.store.idempotency import (
+    AnsweredError,
+    KeyedRequest,
+    add_answer,
+    find_answer,
+)
+from tellback.classroom.store.log import writing
+from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
+from tellback.classroom.web.idempotency import Key
+from tellback.classroom.web.import_lines import import_lines
+from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.schemas.log import ImportedAnswer
+
+router = api_router("log", 404, 422)
+
+IN_MEMORY = 2**20
+"""Larger bodies are kept in a file."""
+
+
+class Upload(NamedTuple):
+    """The body of a request."""
+
+    file: BinaryIO
+    digest: str
+
+
+async def uploaded(request: Request) -> AsyncIterator[Upload]:
+    """The body of a request, in a file if it is large."""
+    digest = hashlib.sha256()
+    with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
+        async for piece in request.stream():
+            digest.update(piece)
+            file.write(piece)
+        file.seek(0)
+        yield Upload(cast(BinaryIO, file), digest.hexdigest())
+
+
+@router.post(
+    "/lessons/{lesson}/import",
+    status_code=201,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": "A round a line, or the lines of an export.",
+            "content": {"application/jsonl": {"schema": {"type": "string"}}},
+        }
+    },
+)
+def import_log(
+    room: AClassroom,
+    learner: ALearner,
+    caller: AsEngineer,
+    upload: Annotated[Upload, Depends(uploaded)],
+    key: Key = None,
+) -> ImportedAnswer:
+    """Import rounds that were played elsewhere, a line of JSON each: all of them, or none.
+
+    A line has an instruction, features or texts or images, a response, and if known a context, a
+    propensity, a description and saw_request. An export is imported event by event.
+    """
+    request = None
+    if key is not None:
+        digest = hashlib.sha256(f"import {learner.lesson} {upload.digest}".encode()).hexdigest()
+        request = KeyedRequest(caller.account, key, digest)
+    try:
+        answer = _imported(room, learner, caller.account, upload, request)
+    except AnsweredError:  # another request with the same key, to another lesson, was faster
+        with room.database.read() as connection:
+            found = _answered(connection, request)
+        if found is None:
+            raise
+        return found
+    learner.catch_up()
+    return answer
+
+
+def _imported(
+    room: Classroom, learner: Learner, account: str, upload: Upload, request: KeyedRequest | None
+) -> ImportedAnswer:
+    with writing(room.database, learner.lesson) as log:
+        before = _answered(log.connection, request)
+        if before is not None:
+            return before
+        importer = Importer(log, learner.definition, account)
+        import_lines(upload.file, importer, learner.definition, room.settings.largest_body)
+        importer.finish()
+        answer = ImportedAnswer(
+            rounds=importer.rounds,
+            descriptions=importer.descriptions,
+            first_round=importer.first_round,
+            events=log.latest,
+        )
+        if request is not None:
+            add_answer(log.connection, request, answer.model_dump_json())
+    return answer
+
+
+def _answered(connection: Connection, request: KeyedRequest | None) -> ImportedAnswer | None:
+    answer = None if request is None else find_answer(connection, request)
+    return None if answer is None else ImportedAnswer.model_validate_json(answer)

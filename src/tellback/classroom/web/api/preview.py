@@ -1,0 +1,57 @@
+"""Previews: what the agent would do, without doing it."""
+
+from __future__ import annotations
+
+from tellback.classroom.learning.content import features_from, responses_from
+from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.sureness import verdict
+from tellback.classroom.store.tasks import find_task
+from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
+from tellback.classroom.web.problems import invalid
+from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.schemas.common import finite
+from tellback.classroom.web.schemas.preview import NewPreview, Option, PreviewAnswer
+from tellback.responses import Listed
+
+router = api_router("preview", 404, 422)
+
+
+@router.post("/lessons/{lesson}/preview")
+def preview(
+    body: NewPreview, room: AClassroom, learner: ALearner, caller: AsTeacher
+) -> PreviewAnswer:
+    """The response that the agent would choose, how sure it is, and its second choice.
+
+    It does not explore, and nothing is stored.
+    """
+    learner.definition.demand_instruction(body.instruction)
+    considered = learner.consider(body.instruction, _responses(room, learner, body))
+    found = verdict(considered)
+
+    def option(response: int) -> Option:
+        return Option(
+            response=response,
+            estimate=float(considered.estimates[response]),
+            bonus=finite(float(considered.bonuses[response])),
+        )
+
+    return PreviewAnswer(
+        **option(found.best).model_dump(),
+        second=None if found.second is None else option(found.second),
+        sure=found.sure,
+        says=found.says,
+        learned=considered.learned,
+        model_version=considered.version,
+        round=body.round,
+    )
+
+
+def _responses(room: Classroom, learner: Learner, body: NewPreview) -> Listed:
+    if body.round is None:
+        return responses_from(learner.definition, body.features, body.texts, body.images)[0]
+    if body.features or body.texts or body.images:
+        raise invalid("round", "Give either a round or candidates, not both.")
+    with room.database.read() as connection:
+        features = find_task(connection, learner.lesson, body.round).features
+    return Listed(features_from(features, learner.definition.facts.dim))

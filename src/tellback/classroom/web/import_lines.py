@@ -1,0 +1,172 @@
+"""Reading the lines of an import into a lesson."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from pydantic import TypeAdapter, ValidationError
+
+from tellback.classroom.learning.content import (
+    listed_from,
+    picture_from,
+    png_of,
+    responses_from,
+)
+from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.importing import Importer, Stated, UnfitLineError
+from tellback.classroom.store.log import Kind
+from tellback.classroom.store.tasks import Content
+from tellback.classroom.web.problems import Problem, invalid
+from tellback.classroom.web.schemas.log_lines import (
+    AskedLine,
+    CheckedData,
+    DescribedData,
+    EventLine,
+    Heading,
+    PlayedRound,
+    RedactedLine,
+    RolledBackLine,
+    Tombstone,
+)
+from tellback.errors import FieldError, TellbackError
+
+_EVENT: TypeAdapter[EventLine] = TypeAdapter(EventLine)
+_PLAYED: TypeAdapter[PlayedRound] = TypeAdapter(PlayedRound)
+_HEADING: TypeAdapter[Heading] = TypeAdapter(Heading)
+
+Line = tuple[int, bytes]
+"""The number of a line, from 1, and its text."""
+
+
+def import_lines(file: BinaryIO, importer: Importer, definition: Definition, longest: int) -> None:
+    """Import a file line by line; an error names the line and the field that is wrong."""
+    lines = _numbered(file, longest)
+    first = next(lines, None)
+    if first is None:
+        raise invalid("body", "The body has no line.")
+    if b'"format"' in first[1][:200]:
+        _import_events(first, lines, importer, definition)
+    else:
+        _import_round(first, importer, definition)
+        for line in lines:
+            _import_round(line, importer, definition)
+    try:
+        importer.refuse_unfit()
+    except UnfitLineError as error:
+        raise _refused(error.line, error) from error
+
+
+def _numbered(file: BinaryIO, longest: int) -> Iterator[Line]:
+    number = 0
+    while line := file.readline(longest + 1):
+        number += 1
+        if len(line) > longest:
+            raise _wrong(number, "line", f"it may have at most {longest} bytes")
+        if line.strip():
+            yield number, line
+
+
+def _import_round(line: Line, importer: Importer, definition: Definition) -> None:
+    played = _parsed(_PLAYED, line)
+    try:
+        definition.demand_instruction(played.instruction, "instruction")
+        responses, images = responses_from(definition, played.features, played.texts, played.images)
+        content = Content(played.context, played.texts, images)
+        number = importer.ask(
+            played.instruction,
+            responses,
+            content,
+            played.response,
+            Stated(played.propensity),
+            line[0],
+        )
+        if played.description is not None:
+            definition.demand_instruction(played.description, "description")
+            importer.describe(number, played.description, played.saw_request)
+    except TellbackError as error:
+        raise _refused(line[0], error) from error
+
+
+def _import_events(
+    first: Line, lines: Iterator[Line], importer: Importer, definition: Definition
+) -> None:
+    heading = _parsed(_HEADING, first)
+    number, seq = first[0], 0
+    for number, text in lines:
+        event = _parsed(_EVENT, (number, text))
+        seq += 1
+        if event.seq != seq:
+            raise _wrong(number, "seq", f"it must be {seq}, the next event")
+        try:
+            _import_event(event, importer, definition, number)
+        except TellbackError as error:
+            raise _refused(number, error) from error
+    if seq != heading.events:
+        raise _wrong(
+            number, "seq", f"the first line promises {heading.events} events, and this is the last"
+        )
+
+
+def _import_event(event: Any, importer: Importer, definition: Definition, line: int) -> None:
+    if isinstance(event, AskedLine):
+        _import_asked(event, importer, definition, line)
+    elif isinstance(event, RolledBackLine):
+        importer.roll_back(event.data.to)
+    elif isinstance(event, RedactedLine):
+        importer.redacted(event.data.events)
+    elif isinstance(event.data, Tombstone):
+        importer.bury(Kind(event.kind), event.round)
+    elif isinstance(event.data, DescribedData):
+        definition.demand_instruction(event.data.description, "data.description")
+        say = importer.describe if event.kind == "described" else importer.second
+        say(event.round, event.data.description, event.data.saw_request)
+    elif isinstance(event.data, CheckedData):
+        importer.check(event.round, event.data.picked)
+    else:
+        importer.note(Kind(event.kind), event.data.model_dump(exclude_none=True), event.round)
+
+
+def _import_asked(event: AskedLine, importer: Importer, definition: Definition, line: int) -> None:
+    definition.demand_instruction(event.data.instruction, "data.instruction")
+    shown = event.shown
+    for name, others in (("texts", shown.texts), ("images", shown.images)):
+        if others is not None and len(others) != len(shown.features):
+            raise FieldError(f"shown.{name}", f"{name} must have an entry for each response.")
+    responses = listed_from(shown.features, definition.facts.dim)
+    images = None
+    if shown.images is not None:
+        images = [png_of(picture_from(image)) for image in shown.images]
+    content = Content(shown.context, shown.texts, images)
+    data = event.data
+    number = importer.ask(
+        data.instruction,
+        responses,
+        content,
+        data.response,
+        data.stated(),
+        line,
+        event.wants_second,
+    )
+    if number != event.round:
+        raise FieldError("round", f"round must be {number}, the next one.")
+
+
+def _parsed(adapter: TypeAdapter[Any], line: Line) -> Any:
+    try:
+        return adapter.validate_json(line[1])
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        field = ".".join(str(part) for part in first["loc"])[:200] or "line"
+        raise _wrong(line[0], field, first["msg"]) from error
+
+
+def _refused(number: int, error: TellbackError) -> Problem:
+    number = (
+        error.line if isinstance(error, UnfitLineError) else number
+    )  # its line may be an earlier one
+    return _wrong(number, getattr(error, "field", None) or "line", str(error)[:500].rstrip("."))
+
+
+def _wrong(number: int, field: str, says: str) -> Problem:
+    return invalid(f"{number}.{field}", f"Line {number}, {field}: {says}.")

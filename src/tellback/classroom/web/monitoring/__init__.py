@@ -1,0 +1,1 @@
+"""Whether the service is well: health, metrics, and a log line for each request."""

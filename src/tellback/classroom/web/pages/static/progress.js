@@ -1,0 +1,121 @@
+// The progress of a lesson, always up to date.
+
+import { get, lessonPath } from "./api.js";
+import { persist } from "./banner.js";
+import { chart, chartTable, activePoints } from "./chart.js";
+import { byId, counted, make, percent, quoted, setText, shareWords, table } from "./dom.js";
+import { onUpdate } from "./updates.js";
+
+const LIGHTS = {
+  green: "✓ Green: its bounds held",
+  amber: "! Amber: its bounds mostly held",
+  red: "✗ Red: its bounds did not hold",
+  grey: "○ Grey: nothing contradicts its bounds",
+  dark: "– Dark: there is nothing to judge",
+};
+const STATUSES = {
+  open: "open",
+  described: "described",
+  skipped: "skipped",
+  cannot_tell: "could not be told",
+  flagged: "flagged",
+  rolled_back: "rolled back",
+};
+
+const sentence = (words) => words && `${words[0].toUpperCase()}${words.slice(1)}.`;
+
+let chance = null;
+
+async function findChance(rounds) {
+  if (chance !== null || !rounds) return;
+  const { ok, answer } = await get(`${lessonPath}/rounds/${rounds}/shown`);
+  if (ok) chance = 1 / answer.candidates;
+}
+
+let points = [];
+
+function drawCurve() {
+  byId("curve-box").hidden = !points.length;
+  byId("success").textContent = points.length
+    ? `${points.at(-1).right} of ${points.at(-1).requests}`
+    : "–";
+  if (!points.length) return;
+  const room = byId("curve-box").clientWidth - 40;
+  byId("curve").replaceChildren(chart(points, chance, room));
+  byId("curve-table").replaceChildren(chartTable(points));
+}
+
+function drawProof(answer) {
+  const light = byId("light");
+  light.textContent = LIGHTS[answer.light] ?? answer.light;
+  light.dataset.light = answer.light;
+  setText("light-says", sentence(answer.light_says));
+  setText(
+    "regret",
+    answer.certified_regret === null
+      ? "This agent states no bounds of its own, and so certifies no regret."
+      : `The regret so far is at most ${answer.certified_regret.toFixed(1)} over ` +
+          `${counted(answer.rounds, "round")}, if its bounds hold.`,
+  );
+  setText("match-says", answer.match_says);
+}
+
+function drawUnsure(unsure) {
+  const lines = unsure.map(({ request, says }) =>
+    make("li", {}, make("strong", {}, quoted(request)), make("br"), make("span", { class: "soft" }, says)),
+  );
+  byId("unsure").replaceChildren(
+    ...(lines.length ? lines : [make("li", {}, "None: it is sure of all of them.")]),
+  );
+}
+
+function drawTeachers({ teachers, agreement, checks }) {
+  const rows = teachers.map((one) => [
+    one.name,
+    one.described,
+    one.counted ? `${one.matched} of ${one.counted}` : "–",
+    one.second ? `${one.agreed} of ${one.second}` : "–",
+  ]);
+  byId("teachers").replaceChildren(
+    rows.length
+      ? table("What each teacher has done", ["Name", "Descriptions", "Matches", "Agreed as second"], rows)
+      : make("p", {}, "Nobody has described anything yet."),
+  );
+  setText(
+    "agreement",
+    agreement
+      ? `Second, independent descriptions agreed with the first: ${shareWords(agreement)}.`
+      : "There are no second, independent descriptions yet.",
+  );
+  setText(
+    "checks",
+    checks
+      ? `Blind checks that found the response by its description: ${shareWords(checks)}.`
+      : "There were no blind checks yet.",
+  );
+}
+
+onUpdate(async () => {
+  const { ok, answer, problem } = await persist(() => get(`${lessonPath}/progress`));
+  if (!ok) {
+    setText("banner", problem?.detail ?? "The progress cannot be shown.");
+    return;
+  }
+  await findChance(answer.rounds);
+  byId("described").textContent = String(answer.described);
+  const { matches } = answer;
+  byId("matches").replaceChildren(
+    matches ? percent(matches.share) : "–",
+    make("small", {}, matches ? `of ${matches.n}; ${percent(matches.low)}–${percent(matches.high)}` : ""),
+  );
+  points = activePoints(answer.curve);
+  drawProof(answer);
+  drawUnsure(answer.unsure);
+  drawTeachers(answer);
+  const statuses = Object.entries(answer.statuses).map(([name, n]) => `${n} ${STATUSES[name] ?? name}`);
+  setText("statuses", `${counted(answer.rounds, "response")}: ${statuses.join(", ")}.`);
+  byId("all").hidden = false;
+  drawCurve();
+});
+
+addEventListener("resize", drawCurve);

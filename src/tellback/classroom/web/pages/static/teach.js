@@ -1,0 +1,317 @@
+// Teaching: what the agent picked is shown, and a person says what it is.
+
+import { call, get, instructionFrom, lessonPath } from "./api.js";
+import { banner, persist } from "./banner.js";
+import { activePoints, spark } from "./chart.js";
+import { byId, counted, make, quoted, setText } from "./dom.js";
+import { draftOf, keep, keepDraft, recall } from "./memory.js";
+import { onUpdate } from "./updates.js";
+import { Outbox } from "./outbox.js";
+import { drawReveal } from "./reveal.js";
+import { draw, withFeatures, wordsFor } from "./shown.js";
+
+const POLL_SECONDS = 2;
+const MOST_DONE = 20;
+const LEASE_SECONDS = Number(document.body.dataset.lease);
+const ENDED = { skipped: "Skipped.", cannot_tell: "You could not tell.", flagged: "Flagged." };
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
+
+const main = byId("main");
+const stage = byId("stage");
+const said = byId("said");
+const after = byId("after");
+
+let current = null; // the response that is to be described
+let turn = 0; // counts what was shown, so that an answer that comes late is not
+let problem = null; // why what was said of a round was refused
+
+// --- What was done, so that it can be undone -----------------------------------------------
+
+const done = () => recall("done", []);
+
+function keepDone(entries) {
+  keep("done", entries.slice(-MOST_DONE));
+  drawUndo();
+}
+
+const lastOf = (round) => {
+  const last = done().at(-1);
+  return last?.round === round ? last : null;
+};
+
+function drawUndo() {
+  for (const button of document.querySelectorAll("[data-does=undo]")) {
+    button.disabled = !done().length;
+  }
+}
+
+// --- The next response -----------------------------------------------------------------------
+
+async function next() {
+  const mine = ++turn;
+  const claimed = await persist(
+    () => call("POST", `${lessonPath}/claims`),
+    () => mine === turn,
+  );
+  if (mine !== turn || !claimed) return;
+  if (claimed.status !== 200) {
+    wait(claimed.problem?.detail ?? "There is nothing to describe just now. The next one will appear here.");
+    setTimeout(() => mine === turn && next(), POLL_SECONDS * 1000);
+    return;
+  }
+  const shown = await persist(() => withFeatures(claimed.answer));
+  if (mine === turn && shown) show(shown);
+}
+
+function wait(says) {
+  current = null;
+  stage.hidden = true;
+  if (byId("nothing").textContent !== says) setText("nothing", says);
+}
+
+function show(shown) {
+  ++turn;
+  current = shown;
+  draw(shown, new Map([[shown.response, { text: "✓ Agent’s pick", class: "picked" }]]));
+  setText("nothing", "");
+  said.value = draftOf(shown.round);
+  said.readOnly = false;
+  setText("problem", problem?.round === shown.round ? problem.says : "");
+  problem = null;
+  stage.hidden = false;
+  stage.dataset.round = shown.round;
+  byId("says").textContent = `The agent picked ${wordsFor(shown, shown.response)}.`;
+  if (!byId("change").contains(document.activeElement)) said.focus();
+}
+
+// --- What the person does ----------------------------------------------------------------------
+
+const outbox = new Outbox({
+  answered,
+  trouble(says) {
+    banner(says);
+    const [item] = outbox.items;
+    if (current || !item) return;
+    stage.hidden = true;
+    drawAfter(make("p", {}, item.text ? `Kept: ${quoted(item.text)}` : "Kept."), { undo: true });
+    if (document.activeElement === document.body) main.focus();
+  },
+  drained() {
+    banner("");
+    if (!current) next();
+  },
+});
+
+function submit(kind) {
+  if (!current) return;
+  const { round } = current;
+  const text = said.value;
+  if (kind === "described" && !text.trim()) {
+    setText("problem", "Say something, or skip it.");
+    return;
+  }
+  keepDone([...done(), { round, kind, text, shown: current, reached: false }]);
+  keepDraft(round, "");
+  setText("problem", "");
+  current = null;
+  said.readOnly = true;
+  outbox.add({ kind, round, text, description: instructionFrom(text) });
+}
+
+function undo() {
+  const entries = done();
+  const last = entries.pop();
+  if (!last) return;
+  keepDone(entries);
+  keepDraft(last.round, last.text);
+  const reached = outbox.takeOut(last.round) || last.reached;
+  if (reached) outbox.add({ kind: "withdrawn", round: last.round, text: last.text });
+  closeChange();
+  drawAfter(make("p", {}, "Taken back: the agent never knew."), {});
+  show(last.shown);
+}
+
+function change(text) {
+  const entries = done();
+  const last = entries.pop();
+  if (!last || !text.trim()) return;
+  keepDone([...entries, { ...last, text }]);
+  outbox.add({ kind: "described", round: last.round, text, description: instructionFrom(text) });
+}
+
+// --- What became of it ---------------------------------------------------------------------------
+
+function answered(item, { ok, status, answer, problem: reason }) {
+  if (!ok) refused(item, status, reason);
+  else if (item.kind !== "withdrawn") reached(item, answer);
+}
+
+function reached(item, answer) {
+  keepDone(done().map((one) => (one.round === item.round ? { ...one, reached: true } : one)));
+  if (!lastOf(item.round)) return; // it was undone meanwhile
+  if (item.kind === "described") {
+    drawAfter(drawReveal(item.text, answer), { undo: true, change: true });
+  } else drawAfter(make("p", {}, ENDED[item.kind]), { undo: true });
+}
+
+function refused(item, status, reason) {
+  const says = reason?.detail ?? `The service answered ${status}.`;
+  if (item.kind === "withdrawn") {
+    setAside(item.text, `It was not taken back. ${says}`);
+    keepDraft(item.round, "");
+    if (current?.round === item.round) current = null;
+    return;
+  }
+  const last = lastOf(item.round);
+  if (!last?.reached) {
+    keepDone(done().filter((one) => one.round !== item.round));
+    after.hidden = true;
+  }
+  if (status === 422) {
+    problem = { round: item.round, says };
+    keepDraft(item.round, item.text);
+  } else setAside(item.text, says);
+}
+
+// Words that cannot be sent any more are not thrown away: their author may want them.
+function setAside(text, says) {
+  keep("aside", [...recall("aside", []), { text, says }].slice(-MOST_DONE));
+  drawAside();
+}
+
+function drawAside() {
+  const kept = recall("aside", []);
+  const list = byId("aside");
+  list.hidden = !kept.length;
+  list.replaceChildren(
+    ...kept.map(({ text, says }, index) => {
+      const dismiss = make("button", { type: "button", class: "quiet" }, "Dismiss");
+      dismiss.addEventListener("click", () => {
+        keep("aside", recall("aside", []).toSpliced(index, 1));
+        drawAside();
+        said.focus();
+      });
+      const words = text ? make("p", {}, `You had written: ${quoted(text)}`) : "";
+      return make("li", {}, make("p", { role: "status" }, says), words, dismiss);
+    }),
+  );
+}
+
+function drawAfter(content, { undo = false, change = false }) {
+  closeChange();
+  byId("reveal").replaceChildren(content);
+  byId("undo-this").hidden = !undo;
+  byId("change-this").hidden = !change;
+  byId("judged").hidden = !change;
+  byId("after-actions").hidden = !undo && !change;
+  after.hidden = false;
+}
+
+// --- Changing what was said ------------------------------------------------------------------
+
+function openChange() {
+  const last = done().at(-1);
+  if (!last) return;
+  byId("change").hidden = byId("change-note").hidden = false;
+  byId("changed").value = last.text;
+  byId("changed").focus();
+}
+
+function closeChange() {
+  const had = byId("change").contains(document.activeElement);
+  byId("change").hidden = byId("change-note").hidden = true;
+  if (had) said.focus();
+}
+
+byId("change-this").addEventListener("click", openChange);
+byId("leave-it").addEventListener("click", closeChange);
+byId("change").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = byId("changed").value;
+  closeChange();
+  if (text !== done().at(-1)?.text) change(text);
+});
+byId("changed").addEventListener("keydown", (event) => {
+  if (event.key === "Escape") closeChange();
+});
+
+// --- Typing and keys ---------------------------------------------------------------------------
+
+byId("describe").addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit("described");
+});
+
+let renewed = Date.now();
+
+said.addEventListener("input", () => {
+  if (!current) return;
+  keepDraft(current.round, said.value);
+  const apart = 1000 * Math.min(30, LEASE_SECONDS / 3);
+  if (Date.now() - renewed < apart) return;
+  renewed = Date.now();
+  renew(current.round);
+});
+
+async function renew(round) {
+  const result = await call("PUT", `${lessonPath}/rounds/${round}/claim`).catch(() => null);
+  if (result?.status !== 404 || current?.round !== round) return;
+  setAside(said.value, "This response went to somebody else, because it had waited for long.");
+  keepDraft(round, "");
+  next();
+}
+
+const does = (what) => (what === "undo" ? undo() : submit(what));
+const keyed = new Map();
+for (const button of document.querySelectorAll("[data-does]")) {
+  button.addEventListener("click", () => does(button.dataset.does));
+  keyed.set(button.dataset.key, button.dataset.does);
+  if (!IS_MAC) button.setAttribute("aria-keyshortcuts", `Alt+${button.dataset.key.toUpperCase()}`);
+}
+byId("undo-this").addEventListener("click", undo);
+if (IS_MAC) {
+  byId("keys").replaceChildren("Keys: ", make("kbd", {}, "Esc"), " and then the letter.");
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.isComposing || event.repeat || event.ctrlKey || event.metaKey) return;
+  const { target } = event;
+  const typing = target instanceof HTMLInputElement;
+  if (event.altKey) {
+    // On a Mac these type letters.
+    const what = IS_MAC ? null : keyed.get(event.code.replace("Key", "").toLowerCase());
+    if (!what) return;
+    event.preventDefault();
+    does(what);
+  } else if (event.key === "Escape" && target === said) {
+    main.focus({ preventScroll: true });
+  } else if ((event.key === "Escape" || event.key === "Enter") && target === main) {
+    event.preventDefault();
+    said.focus();
+  } else if (!typing && main.contains(target) && keyed.has(event.key.toLowerCase())) {
+    // Single letters count only within the main part: speech input and screen readers must not
+    // trigger them elsewhere.
+    event.preventDefault();
+    does(keyed.get(event.key.toLowerCase()));
+  }
+});
+
+// --- How it goes -----------------------------------------------------------------------------------
+
+onUpdate(async () => {
+  const { ok, answer } = await get(`${lessonPath}/curve`);
+  if (!ok) return;
+  byId("count").textContent = counted(answer.described, "description");
+  byId("match-says").textContent = answer.match_says;
+  const points = activePoints(answer.curve);
+  byId("spark").replaceChildren(...(points.length > 1 ? [spark(points)] : []));
+  const last = points.at(-1);
+  byId("success").replaceChildren(
+    ...(last ? [`${last.right} of ${last.requests}`, make("span", { class: "wide" }, " requests"), " met"] : []),
+  );
+  if (!byId("nothing").hidden && !current && !outbox.items.length) next();
+});
+
+drawUndo();
+drawAside();
+outbox.send();

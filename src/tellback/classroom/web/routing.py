@@ -1,0 +1,70 @@
+"""Routes of the API: strict JSON (RFC 8259), read only from callers who may send it.
+
+Strict means: UTF-8, no duplicate names, no NaN, no endless nesting.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
+
+from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.security.authentication import Needs
+
+
+class StrictRequest(Request):
+    """A request whose body is parsed strictly."""
+
+    async def json(self) -> Any:
+        """The body; a ``JSONDecodeError`` for anything else."""
+        if not hasattr(self, "_json"):
+            self._json = strict_json(await self.body())
+        return self._json
+
+
+class StrictRoute(APIRoute):
+    """A route that parses bodies strictly."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The endpoint, with another parser."""
+        handler = super().get_route_handler()
+        callers = [one.call for one in self.dependant.dependencies if isinstance(one.call, Needs)]
+
+        async def strict(request: Request) -> Response:
+            for caller in callers:  # before the body is read: it may be large
+                await caller(request)
+            return await handler(StrictRequest(request.scope, request.receive))
+
+        return strict
+
+
+def api_router(tag: str, *statuses: int, prefix: str = "") -> APIRouter:
+    """A router with strict routes, whose endpoints may answer with problems of these statuses."""
+    declared = problems(401, 403, 409, *statuses)
+    return APIRouter(prefix=prefix, route_class=StrictRoute, tags=[tag], responses=declared)
+
+
+def strict_json(body: bytes) -> Any:
+    """The value of a body, or a ``JSONDecodeError``."""
+    try:
+        return json.loads(body.decode(), parse_constant=_refuse, object_pairs_hook=_only_once)
+    except json.JSONDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        # Not UTF-8, a number of thousands of digits, a name twice, or too many brackets.
+        raise json.JSONDecodeError(type(error).__name__, "", 0) from error
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON.")
+
+
+def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("A name occurs twice.")
+    return found

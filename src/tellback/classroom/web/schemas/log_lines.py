@@ -1,0 +1,182 @@
+"""The lines of an import: rounds played elsewhere, or the events of an export."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tellback.classroom.learning.importing import Stated
+from tellback.classroom.web.schemas.common import Body, InstructionField, Text
+from tellback.classroom.web.schemas.rounds import Candidates, NewRound
+
+Propensity = Annotated[float, Field(gt=0, le=1)]
+Number = Annotated[int, Field(ge=1, le=2**53)]
+Real = Annotated[float, Field(ge=-1e100, le=1e100)]
+"""Sums and squares of such numbers are finite."""
+
+
+class PlayedRound(NewRound):
+    """A line: a round that was played elsewhere."""
+
+    response: int = Field(ge=0, description="Index of the chosen candidate, from 0.")
+    propensity: Propensity | None = Field(
+        None, description="Probability of the choice; null if unknown."
+    )
+    description: InstructionField | None = Field(None, description="Null if nobody described it.")
+    saw_request: bool = Field(False, description="Whether the teacher knew the request.")
+
+
+class _Loose(BaseModel):
+    """Of an export, fields that are not needed are ignored."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+
+class Heading(_Loose):
+    """The first line of an export."""
+
+    format: Literal["tellback lesson"]
+    version: Literal[1]
+    events: int = Field(ge=0)
+
+
+class AskedData(_Loose):
+    """A request and the agent's choice."""
+
+    instruction: InstructionField
+    response: int = Field(ge=0)
+    propensity: Propensity | None = None
+    estimate: Real | None = None
+    bonus: Real | None = None
+    width: Annotated[Real, Field(ge=0)] | None = None
+    highest: Real | None = None
+
+    def stated(self) -> Stated:
+        """The numbers that the agent stated with its choice."""
+        given = {name: getattr(self, name) for name in Stated._fields}
+        return Stated(**{name: value for name, value in given.items() if value is not None})
+
+
+class ShownData(_Loose, Candidates):
+    """The candidates of a round."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+    features: list[list[float]]
+    context: Text | None = None
+
+
+class DescribedData(_Loose):
+    """A description."""
+
+    description: InstructionField
+    saw_request: bool
+
+
+class RolledBackData(_Loose):
+    """The target of a rollback."""
+
+    to: int = Field(ge=0)
+
+
+class RedactedData(_Loose):
+    """The number of events that became tombstones."""
+
+    events: int = Field(0, ge=0)
+
+
+class EndData(Body):
+    """A note."""
+
+    note: Text | None = None
+    second: bool | None = None  # a second teacher was to describe the round, and did not
+
+
+class WithdrawnData(Body):
+    """The status of the round before."""
+
+    was: Literal["described", "skipped", "cannot_tell", "flagged", "rolled_back"] | None = None
+
+
+class CheckedData(_Loose):
+    """The pick of a check. Whether it was right is computed again."""
+
+    picked: int = Field(ge=0, le=2**53)
+
+
+class Tombstone(Body):
+    """The rest of an event that was redacted."""
+
+    redacted: Literal[True]
+
+
+class _EventLine(_Loose):
+    seq: Number
+
+
+class AskedLine(_EventLine):
+    """A line: a round was asked."""
+
+    kind: Literal["asked"]
+    round: Number
+    data: AskedData
+    shown: ShownData
+    wants_second: bool = False
+
+
+class DescribedLine(_EventLine):
+    """A line: a response was described."""
+
+    kind: Literal["described", "second"]
+    round: Number
+    data: Tombstone | DescribedData
+
+
+class EndLine(_EventLine):
+    """A line: a round was closed without a description."""
+
+    kind: Literal["skipped", "cannot_tell", "flagged"]
+    round: Number
+    data: Tombstone | EndData
+
+
+class WithdrawnLine(_EventLine):
+    """A line: a description was withdrawn."""
+
+    kind: Literal["withdrawn"]
+    round: Number
+    data: Tombstone | WithdrawnData
+
+
+class CheckedLine(_EventLine):
+    """A line: somebody picked the response that a description fits."""
+
+    kind: Literal["checked"]
+    round: Number
+    data: Tombstone | CheckedData
+
+
+class RolledBackLine(_EventLine):
+    """A line: the lesson was rolled back."""
+
+    kind: Literal["rolled_back"]
+    data: RolledBackData
+
+
+class RedactedLine(_EventLine):
+    """A line: a teacher's words were deleted."""
+
+    kind: Literal["redacted"]
+    data: RedactedData
+
+
+EventLine = Annotated[
+    AskedLine
+    | DescribedLine
+    | EndLine
+    | WithdrawnLine
+    | CheckedLine
+    | RolledBackLine
+    | RedactedLine,
+    Field(discriminator="kind"),
+]

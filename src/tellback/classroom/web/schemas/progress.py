@@ -1,0 +1,87 @@
+"""Progress of a lesson."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import BaseModel, Field
+
+from tellback.theory.shares import Share
+
+
+class ShareAnswer(BaseModel):
+    """A share of n trials, with an interval of 95%.
+
+    In a lesson's progress all intervals that were ever shown hold together.
+    """
+
+    share: float
+    low: float
+    high: float
+    n: int
+
+    @classmethod
+    def of(cls, share: Share | None) -> Self | None:
+        """The share as an answer; None if there is none."""
+        if share is None:
+            return None
+        return cls(share=share.share, low=share.low, high=share.high, n=share.n)
+
+
+class PointAnswer(BaseModel):
+    """Held-out requests met after so many descriptions."""
+
+    described: int
+    right: int
+    requests: int
+
+
+class CurveAnswer(BaseModel):
+    """The number of descriptions, and the success curve."""
+
+    described: int
+    curve: list[PointAnswer] = Field(description="Empty where nobody can tell what is right.")
+    match_says: str = Field(description="How matches are judged, and how often wrongly.")
+
+
+class TeacherAnswer(BaseModel):
+    """The work of one teacher."""
+
+    name: str
+    described: int
+    matched: int
+    counted: int = Field(description="Descriptions that count in the share of matches.")
+    second: int = Field(description="Second descriptions given.")
+    agreed: int = Field(description="Second descriptions that agree with the first.")
+
+
+class UnsureAnswer(BaseModel):
+    """A request of which the agent is unsure."""
+
+    request: int | str
+    says: str
+
+
+class ProgressAnswer(BaseModel):
+    """Progress of a lesson."""
+
+    lesson: str
+    name: str
+    events: int
+    rounds: int
+    described: int
+    statuses: dict[str, int]
+    curve: list[PointAnswer] = Field(description="Empty where nobody can tell what is right.")
+    matches: ShareAnswer | None = Field(description="Share of descriptions that match the request.")
+    match_says: str = Field(description="How matches are judged, and how often wrongly.")
+    certified_regret: float | None = Field(
+        description="The most regret so far, if the agent's bounds hold; null if it has none."
+    )
+    light: str = Field(description="green, amber, red, grey or dark.")
+    light_says: str
+    unsure: list[UnsureAnswer]
+    teachers: list[TeacherAnswer]
+    agreement: ShareAnswer | None = Field(
+        description="Share of second descriptions that agree with the first."
+    )
+    checks: ShareAnswer | None = Field(description="Share of blind checks with the right pick.")

@@ -1,0 +1,87 @@
+"""Rounds: the task, the agent's choice, and the candidates as people see them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from tellback.classroom.store.tasks import TaskRow
+from tellback.classroom.web.schemas.common import Body, InstructionField, Text
+
+MOST_CANDIDATES = 100_000
+
+
+class Candidates(Body):
+    """The possible responses: features, or texts or pictures to be encoded."""
+
+    features: list[list[float]] | None = Field(None, max_length=MOST_CANDIDATES)
+    texts: list[Text] | None = Field(None, max_length=MOST_CANDIDATES)
+    images: list[str] | None = Field(
+        None, max_length=200, description="PNG, JPEG or WebP files in base 64."
+    )
+
+
+class NewRound(Candidates):
+    """A task for the agent."""
+
+    instruction: InstructionField
+    context: Text | None = Field(None, description="The situation, as teachers are told it.")
+
+
+class RoundAnswer(BaseModel):
+    """The agent's choice in a new round."""
+
+    round: int
+    response: int = Field(description="Index of the chosen candidate, from 0.")
+    estimate: float | None
+    bonus: float | None
+    propensity: float | None
+    model_version: int = Field(description="The latest event that the agent knew of.")
+
+
+class RoundState(BaseModel):
+    """A round: its request, the agent's choice, and its description."""
+
+    round: int
+    status: str
+    instruction: int | str
+    response: int
+    estimate: float | None
+    bonus: float | None
+    propensity: float | None
+    model_version: int
+    description: int | str | None
+    matched: bool | None = Field(description="Null where it must not count.")
+    saw_request: bool | None
+
+
+class RoundContent(BaseModel):
+    """The candidates of a round, without the request."""
+
+    round: int
+    candidates: int
+    context: str | None
+    texts: list[str] | None
+    images: list[str] | None = Field(description="URLs of the pictures.")
+
+
+class ShownRound(RoundContent):
+    """The candidates of a round, without the request and the agent's choice."""
+
+    features: list[list[float]] | None = Field(
+        description="The first numbers of the first candidates, if there is nothing else to show."
+    )
+
+
+def content_fields(lesson: str, dim: int, task: TaskRow) -> dict[str, Any]:
+    """The content of a round, as the fields of an answer."""
+    place = f"/api/v1/lessons/{lesson}/rounds/{task.round}/images"
+    images = task.images
+    return {
+        "round": task.round,
+        "candidates": task.candidates(dim),
+        "context": task.context,
+        "texts": task.texts,
+        "images": None if images is None else [f"{place}/{i}.png" for i in range(images)],
+    }

@@ -1,0 +1,85 @@
+"""Claims and descriptions."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, Field
+
+from tellback.classroom.web.schemas.common import (
+    LONGEST_SENTENCE,
+    Body,
+    InstructionField,
+    printable,
+)
+from tellback.classroom.web.schemas.rounds import RoundContent
+
+
+class ClaimAnswer(RoundContent):
+    """A response to describe. The request is not told."""
+
+    response: int
+    until: float = Field(description="When the claim ends, in seconds since 1970.")
+
+
+class NewDescription(Body):
+    """What the response was."""
+
+    description: InstructionField
+    saw_request: bool = Field(
+        False, description="Whether the teacher knew the request: then it counts as no match."
+    )
+
+
+class Change(BaseModel):
+    """A held-out request with another answer than before."""
+
+    request: int | str
+    before: int
+    after: int
+    was_right: bool | None
+    is_right: bool | None
+
+
+class EffectAnswer(BaseModel):
+    """The effect of a description on the agent."""
+
+    learned: int = Field(description="Descriptions so far.")
+    changes: list[Change]
+    right: int | None = Field(description="Held-out requests met; null if nobody can tell.")
+    requests: int
+
+
+class Described(BaseModel):
+    """A description that was received."""
+
+    round: int
+    event: int
+    new: bool = Field(description="False if the same description was there already.")
+    asked: int | str = Field(description="The agent's request.")
+    matched: bool
+    saw_request: bool
+    second: bool = Field(description="Whether it is a second, independent description.")
+    agrees: bool | None
+    effect: EffectAnswer | None
+
+
+class Withdrawn(BaseModel):
+    """A description that was withdrawn."""
+
+    round: int
+    withdrawn: bool = Field(description="False if there was nothing to withdraw.")
+
+
+class Ending(Body):
+    """Why a round is not described."""
+
+    outcome: Literal["skipped", "cannot_tell", "flagged"]
+    note: Annotated[str, Field(max_length=LONGEST_SENTENCE), AfterValidator(printable)] = ""
+
+
+class Ended(BaseModel):
+    """A round that was closed without a description."""
+
+    round: int
+    status: str

@@ -1,0 +1,57 @@
+"""Token buckets: so many at once, and then so many a minute."""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from time import monotonic
+
+MOST_KEYS = 50_000
+
+
+class RateLimiter:
+    """A token bucket for each key, in this process.
+
+    Parameters
+    ----------
+    a_minute : int
+        Requests a minute, and at once after a quiet minute; 0 for any number.
+    clock : callable, optional
+        A monotonic clock, in seconds.
+    """
+
+    def __init__(self, a_minute: int, clock: Callable[[], float] | None = None) -> None:
+        self._most = float(a_minute)
+        self._rate = a_minute / 60
+        self._clock = clock or monotonic
+        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wait(self, key: Hashable) -> float:
+        """0 if the request may pass, and it is counted; else the seconds to wait."""
+        if not self._rate:
+            return 0.0
+        now = self._clock()
+        with self._lock:
+            left, when = self._left.pop(key, (self._most, now))
+            left = min(self._most, left + (now - when) * self._rate)
+            wait = 0.0 if left >= 1 else (1 - left) / self._rate
+            self._left[key] = (left if wait else left - 1, now)
+            if len(self._left) > MOST_KEYS:
+                self._left.popitem(last=False)  # the least recently used
+        return wait
+
+
+def neighbours(address: str) -> str:
+    """An IPv4 address, or the /64 network of an IPv6 address: one subscriber has all of it."""
+    if ":" not in address:
+        return address
+    try:
+        parsed = ipaddress.IPv6Address(address)
+    except ValueError:
+        return address
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))

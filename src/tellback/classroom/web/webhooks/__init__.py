@@ -1,0 +1,1 @@
+"""Webhooks: where they may point, and how events are delivered to them."""

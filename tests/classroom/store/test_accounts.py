@@ -1,0 +1,88 @@
+"""Accounts, sessions and tokens in the database."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tellback.classroom.store import accounts, sessions, tokens
+from tellback.classroom.store.database import Database
+from tellback.classroom.web.security.callers import Role
+from tellback.errors import FieldError
+from tests.support.accounts_app import (
+    PASSWORD,
+    add,
+    quick_passwords,  # noqa: F401
+)
+
+
+@pytest.mark.parametrize("name", ["", " ada", "a\nb", "a\x00", "x" * 81, "\u202eada", "\ud800"])
+def test_names_that_cannot_be_read_are_refused(database: Database, name: str) -> None:
+    with pytest.raises(FieldError, match="printable"):
+        accounts.add(database, name, Role.TEACHER, PASSWORD)
+
+
+def test_two_accounts_cannot_have_one_name(database: Database) -> None:
+    add(database, "caf\u00e9")
+    with pytest.raises(accounts.NameTakenError, match="already"):
+        add(database, "cafe\u0301")
+
+
+def test_the_last_admin_can_be_neither_shut_nor_demoted(database: Database) -> None:
+    ada = add(database, "ada", Role.ADMIN)
+    bob = add(database, "bob", Role.ADMIN)
+    accounts.change(database, bob.id, disabled=True)
+    for change in ({"disabled": True}, {"role": "teacher"}):
+        with pytest.raises(accounts.LastAdminError):
+            accounts.change(database, ada.id, **change)
+    assert accounts.find(database, ada.id) == ada
+
+
+def test_of_two_admins_who_dismiss_each_other_at_once_one_stays(database: Database) -> None:
+    ids = [add(database, name, Role.ADMIN).id for name in ("ada", "bob")]
+    refused: list[str] = []
+
+    def dismiss(identity: str) -> None:
+        try:
+            accounts.change(database, identity, role="teacher")
+        except accounts.LastAdminError:
+            refused.append(identity)
+
+    threads = [threading.Thread(target=dismiss, args=(identity,)) for identity in ids]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == accounts.enabled_admins(database) == 1
+
+
+def test_sessions_last_twelve_hours_after_the_last_use_and_seven_days_at_most(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada = add(database, "ada")
+    now = 1_000_000.0
+    monkeypatch.setattr("time.time", lambda: now)
+    begun = now
+    secret = sessions.create(database, ada.id)
+    idle = sessions.create(database, ada.id)
+    while sessions.find(database, secret):
+        now += 11 * 3600
+        assert now - begun < 8 * 24 * 3600
+    assert now - begun >= 7 * 24 * 3600
+    now = begun + 12 * 3600
+    assert sessions.find(database, idle) is None
+    now = begun + 7 * 24 * 3600
+    assert sessions.remove_expired(database) == 2
+
+
+def test_tokens_expire(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada = add(database, "ada", Role.ENGINEER)
+    now = 1_000_000.0
+    monkeypatch.setattr("time.time", lambda: now)
+    _, brief = tokens.make(database, ada.id, "brief", lasts=60)
+    _, lasting = tokens.make(database, ada.id, "lasting")
+    assert tokens.find(database, brief)
+    now += 60
+    assert tokens.find(database, brief) is None
+    assert tokens.find(database, lasting)

@@ -1,0 +1,124 @@
+"""The client reaches a classroom as programs do."""
+
+from __future__ import annotations
+
+import random
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from tellback.agents import EpsilonGreedy
+from tellback.classroom.client import Client, ProblemError, UnreachableError
+from tellback.classroom.learning.lesson_agent import same_state
+from tellback.extras import install_command
+from tellback.off_policy import Log
+from tests.support.api_room import AGENT, CHANCE, DIM, FEATURES, Room
+
+
+def client_of(room: Room, **more: Any) -> Client:
+    secret = room.engineer["Authorization"].removeprefix("Bearer ")
+    transport = httpx.MockTransport(lambda request: _through(room, request))
+    return Client("http://localhost", secret, transport=more.pop("transport", transport), **more)
+
+
+def _through(room: Room, request: httpx.Request) -> httpx.Response:
+    answer = room.http.request(
+        request.method, str(request.url), headers=dict(request.headers), content=request.read()
+    )
+    return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+
+def test_the_client_asks_describes_withdraws_and_moves_lessons(room: Room, tmp_path: Path) -> None:
+    with client_of(room) as there:
+        lesson = there.create_lesson("robot", dim=DIM, instructions=4, agent=AGENT)
+        asked = lesson.ask(1, features=np.array(FEATURES), context="a room")
+        assert 0 <= asked.response < 3
+        assert asked.propensity is not None
+        assert asked.describe(2)["new"]
+        assert asked.withdraw()
+        assert not asked.withdraw()
+        assert asked.describe(1)["saw_request"]
+        assert lesson.describe(asked.number, 1)["new"] is False
+        assert lesson.preview(1, features=FEATURES).response == asked.response
+        assert lesson.progress()["described"] == 1
+        lesson.export(tmp_path / "lesson.jsonl")
+        lesson.export(tmp_path / "log.jsonl", format="log")
+        assert len(Log.load(tmp_path / "log.jsonl")) == 1
+        copy = there.create_lesson("copy", dim=DIM, instructions=4, agent=AGENT)
+        assert copy.import_(tmp_path / "lesson.jsonl")["descriptions"] == 2
+        assert same_state(room.rebuilt(copy.id).state(), room.rebuilt(lesson.id).state())
+        assert lesson.replay(CHANCE)["descriptions"] == 1
+        assert lesson.roll_back(0) == 0
+        assert there.lesson(copy.id).id == copy.id
+        assert copy.id in {one["id"] for one in there.lessons()}
+
+
+def test_the_client_says_what_was_refused(room: Room, tmp_path: Path) -> None:
+    with client_of(room) as there:
+        with pytest.raises(ProblemError) as caught:
+            there.create_lesson("none", instructions=3)
+        assert (caught.value.status, caught.value.field) == (422, "dim")
+        with pytest.raises(ProblemError) as caught:
+            there.lesson("nowhere").export(tmp_path / "never")
+        assert (caught.value.status, caught.value.code) == (404, "not_found")
+        assert not (tmp_path / "never").exists()
+
+
+def test_the_client_sends_again_what_was_lost_and_it_is_done_once(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("tellback.classroom.client.time.sleep", waits.append)
+    trouble: list[Any] = []
+    lesson_id = room.lesson()
+
+    def unsteady(request: httpx.Request) -> httpx.Response:
+        answer = _through(room, request)  # it arrives, and then the answer gets lost
+        match trouble.pop(0) if trouble else None:
+            case None:
+                return answer
+            case int(status):
+                return httpx.Response(status, headers={"Retry-After": "7"})
+            case error:
+                raise error
+
+    with client_of(room, transport=httpx.MockTransport(unsteady)) as there:
+        lesson = there.lesson(lesson_id)
+        trouble[:] = [httpx.ReadError("lost"), 503, 429]
+        asked = lesson.ask(1, features=FEATURES)
+        assert asked.number == 1
+        assert len(room.log(lesson_id)) == 1
+        assert waits[0] < 1
+        assert waits[1:] == [7.0, 7.0]
+        trouble[:] = [httpx.ConnectError("down")] * 20
+        with pytest.raises(UnreachableError, match="down"):
+            lesson.progress()
+
+
+def test_the_core_imports_the_client_without_httpx() -> None:
+    code = (
+        "import sys; sys.modules['httpx'] = None\n"
+        "from tellback.classroom.client import Client\n"
+        "try: Client('http://localhost')\n"
+        "except Exception as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert install_command("classroom") in done.stdout
+
+
+def test_the_robot_of_the_example_learns_to_go_where_it_is_told(
+    room: Room,
+) -> None:
+    path = Path(__file__).parents[2] / "examples" / "taught_over_http.py"
+    example = runpy.run_path(str(path))  # as a program of its own it runs in test_docs
+    with client_of(room) as there:
+        lesson = there.create_lesson("robot", dim=3, agent=EpsilonGreedy(epsilon=0.2))
+        assert example["success"](lesson, seed=2, requests=20) <= 10
+        example["teach"](lesson, 30, random.Random(1))
+        assert example["success"](lesson, seed=2, requests=20) >= 18

@@ -1,0 +1,143 @@
+"""Rollback and redaction over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select, update
+
+from tellback.classroom.learning.checkpoints import keep_checkpoint
+from tellback.classroom.learning.learner import Learner
+from tellback.classroom.store.lessons import find_lesson
+from tellback.classroom.store.log import Kind, read_events, writing
+from tellback.classroom.store.rollback import roll_back
+from tellback.classroom.store.tables import answers, checkpoints, rounds
+from tests.support.api_room import API, FEATURES, Room, opened_room
+from tests.support.classroom_parts import active_after
+
+
+def test_one_can_go_back_to_any_event_and_back_again(room: Room) -> None:
+    lesson = room.taught(6)
+    states = {}
+    for to in (0, 3, 8, 12):
+        with room.inside.database.read() as connection:
+            happened = [one for one in read_events(connection, lesson) if one.seq <= to]
+        states[to] = active_after(happened)
+    for to in (3, 8, 0, 12):
+        answer = room.done("POST", f"/lessons/{lesson}/rollback", json={"to": to})
+        assert answer["descriptions"] == len(states[to])
+        assert room.active(lesson) == states[to]
+        room.assert_rebuilt(lesson)
+    late = room.done("GET", f"/lessons/{lesson}/rounds/6")
+    assert late["status"] == "described"
+
+
+def test_a_rollback_to_an_event_that_has_not_happened_is_refused(room: Room) -> None:
+    lesson = room.taught(1)
+    answer = room.send("POST", f"/lessons/{lesson}/rollback", json={"to": 3})
+    assert (answer.status_code, answer.json()["field"]) == (422, "to")
+    assert len(room.log(lesson)) == 2
+
+
+def test_many_roll_backs_take_no_longer_than_one_look_at_each(room: Room) -> None:
+    lesson = room.taught(2)
+    with writing(room.inside.database, lesson) as log:
+        for _ in range(60):  # to replay each of them would take 2 ** 60 steps
+            log.append(Kind.ROLLED_BACK, {"to": log.latest})
+        assert roll_back(log, log.latest, "me") == 2
+
+
+def test_a_roll_back_takes_back_second_descriptions_and_skips_too(room: Room) -> None:
+    lesson = room.lesson(second_share=1.0)
+    room.ask(lesson)
+    room.ask(lesson)
+    assert room.claimed(lesson, room.ann) == 1
+    room.tell(lesson, 1, 0, room.ann)
+    back = len(room.log(lesson))
+    assert room.claimed(lesson, room.ben) == 1
+    assert room.tell(lesson, 1, 0, room.ben)["second"]
+    assert room.claimed(lesson, room.ben) == 2
+    room.done("PUT", f"/lessons/{lesson}/rounds/2/outcome", room.ben, json={"outcome": "skipped"})
+    room.done("POST", f"/lessons/{lesson}/rollback", json={"to": back})
+    with room.inside.database.read() as connection:
+        query = select(rounds.c.status, rounds.c.second).where(rounds.c.lesson == lesson)
+        found = connection.execute(query.order_by(rounds.c.number)).all()
+    assert [tuple(row) for row in found] == [("described", None), ("open", None)]
+    assert room.claimed(lesson, room.ben) == 1  # the second description is wanted again
+
+
+def test_a_teachers_words_are_deleted_and_unlearned(room: Room) -> None:
+    lesson = room.lesson(instructions=None, agent=None, second_share=1.0)
+    for name, words in (("ann", "xylophone over there"), ("ben", "a drum right here")):
+        body = {"instruction": "play something", "features": FEATURES}
+        room.done("POST", f"/lessons/{lesson}/rounds", json=body)
+        who = getattr(room, name)
+        number = room.claimed(lesson, who)
+        path = f"/lessons/{lesson}/rounds/{number}"
+        room.done("PUT", f"{path}/description", who, json={"description": words})
+        with writing(room.inside.database, lesson) as log:
+            # Seconds come first when claimed: not here.
+            change = update(rounds).where(rounds.c.lesson == lesson)
+            log.connection.execute(change.values(wants_second=False))
+    answer = room.send("DELETE", f"/lessons/{lesson}/teachers/{room.ids['ann']}/data")
+    assert answer.status_code == 403  # an engineer may not
+    path = f"/lessons/{lesson}/teachers/{room.ids['ann']}/data"
+    assert room.done("DELETE", path, room.admin) == {"events": 1, "lessons": 1, "scrubbed": True}
+    assert room.done("DELETE", path, room.admin)["events"] == 0  # to ask again is no harm
+    first = room.done("GET", f"/lessons/{lesson}/rounds/1")
+    assert (first["status"], first["description"]) == ("open", None)
+    told = [one for one in room.log(lesson) if one.kind is Kind.DESCRIBED]
+    assert [one.redacted for one in told] == [True, False]
+    assert list(room.active(lesson)) == [2]
+    room.assert_rebuilt(lesson)
+    assert (
+        "xylophone"
+        not in room.http.get(f"{API}/lessons/{lesson}/export", headers=room.engineer).text
+    )
+    assert room.claimed(lesson, room.ben) == 1  # it is there for others
+
+
+def test_redacted_words_are_in_no_file(tmp_path: Path) -> None:
+    room = opened_room(f"sqlite:///{tmp_path}/classroom.db")
+    lesson = room.lesson(instructions=None, agent=None)
+    words = "quetzalcoatlus"
+    for number in range(1, 4):
+        body = {"instruction": "fly", "features": FEATURES}
+        headers = {"Idempotency-Key": f"k{number}"}
+        room.done("POST", f"/lessons/{lesson}/rounds", json=body, headers=headers)
+        description = {"description": f"{words} {number}"}
+        room.done("PUT", f"/lessons/{lesson}/rounds/{number}/description", json=description)
+    learner = room.inside.learner(lesson)
+    learner.catch_up()
+    with writing(room.inside.database, lesson) as log:
+        assert keep_checkpoint(log, learner.agent)
+    assert _holding(tmp_path, words)
+    # One process has learned the words, another deletes them before the first keeps its state.
+    stale = Learner(room.inside.database, _found(room, lesson))
+    other = opened_room(f"sqlite:///{tmp_path}/classroom.db")
+    answer = other.done("DELETE", f"/teachers/{other.ids['eng']}/data", other.admin)
+    assert answer == {"events": 3, "lessons": 1, "scrubbed": True}
+    assert not _holding(tmp_path, words)
+    with writing(room.inside.database, lesson) as log:
+        assert not keep_checkpoint(log, stale.agent)
+    with room.inside.database.read() as connection:
+        assert not connection.execute(select(checkpoints)).all()
+        assert not connection.execute(
+            select(answers).where(answers.c.account == room.ids["eng"])
+        ).all()
+    room.assert_rebuilt(lesson)  # the first process too
+    assert room.inside.learner(lesson).agent.learned == 0
+    for one in (room, other):
+        one.http.close()
+        one.inside.database.close()
+
+
+def _found(room: Room, lesson: str) -> Any:
+    with room.inside.database.read() as connection:
+        return find_lesson(connection, lesson)
+
+
+def _holding(folder: Path, words: str) -> list[str]:
+    """The files that hold some words: the database, its log, and whatever else there is."""
+    return [file.name for file in folder.iterdir() if words.encode() in file.read_bytes()]

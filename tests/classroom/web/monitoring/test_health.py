@@ -1,0 +1,44 @@
+"""Health and metrics."""
+
+from __future__ import annotations
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy.exc import OperationalError
+
+from tests.support.api_room import Room
+
+
+def test_health_is_that_of_the_database(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert room.http.get("/healthz").json() == {"status": "ok"}
+
+    def gone(*_: object) -> None:
+        raise OperationalError("select", {}, Exception("gone"))
+
+    monkeypatch.setattr(room.inside.database, "read", gone)
+    assert room.http.get("/healthz").status_code == 503
+
+
+def test_metrics_are_for_admins_and_count_by_route(room: Room) -> None:
+    lesson = room.taught(1)
+    room.ask(lesson)
+    assert room.http.get("/metrics").status_code == 401
+    assert room.http.get("/metrics", headers=room.engineer).status_code == 403
+    told = room.http.get("/metrics", headers=room.admin).text
+    rounds_line = (
+        'tellback_requests_total{method="POST",route="/lessons/{lesson}/rounds",status="201"}'
+    )
+    assert rounds_line in told
+    assert lesson not in told
+    assert 'tellback_request_seconds_bucket{le="0.1"' in told
+    for name in ("descriptions", "open_rounds", "outbox_backlog", "leases_held"):
+        assert f"\ntellback_{name} " in told
+
+
+def test_metrics_can_be_read_on_the_machine_itself_but_not_through_a_proxy(room: Room) -> None:
+    app = room.http.app
+    local = TestClient(app, base_url="http://localhost", client=("127.0.0.1", 4000))
+    assert local.get("/metrics").status_code == 200
+    through = local.get("/metrics", headers={"X-Forwarded-For": "203.0.113.9"})
+    assert through.status_code == 401
+    local.close()

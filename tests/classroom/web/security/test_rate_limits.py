@@ -1,0 +1,88 @@
+"""How many requests one caller may send."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from fastapi import FastAPI
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tellback.classroom.settings import Settings
+from tellback.classroom.store import tokens
+from tellback.classroom.store.database import Database
+from tellback.classroom.web.security.rate_limiter import RateLimiter, neighbours
+from tests.support.accounts_app import add, app_of, bearer, client_of, code, sign_in
+
+
+@pytest.mark.usefixtures("no_time_passes")
+def test_guessing_passwords_is_slowed_down_for_the_guesser_alone(
+    app: FastAPI, database: Database
+) -> None:
+    add(database, "ada")
+    guesser = client_of(app, client=("203.0.113.1", 1))
+    for _ in range(10):
+        assert sign_in(guesser, "ada", "wrong").status_code == 401
+    answer = sign_in(guesser, "ada")
+    assert code(answer) == (429, "rate_limited")
+    assert 1 <= int(answer.headers["retry-after"]) <= 6
+    assert sign_in(client_of(app, client=("203.0.113.2", 1)), "ada").status_code == 200
+
+
+@pytest.mark.usefixtures("no_time_passes")
+def test_trying_many_names_is_slowed_down_too(app: FastAPI) -> None:
+    with client_of(app) as client:
+        statuses = [sign_in(client, f"name {i}").status_code for i in range(61)]
+    assert statuses == [401] * 60 + [429]
+
+
+@pytest.mark.usefixtures("no_time_passes")
+def test_too_many_requests_are_told_when_to_come_back(
+    settings: Settings, database: Database
+) -> None:
+    ada, bob = add(database, "ada"), add(database, "bob")
+    app = app_of(replace(settings, requests_a_minute=3), database)
+    robots = [
+        client_of(app, headers=bearer(tokens.make(database, one.id, "robot")[1]))
+        for one in (ada, bob)
+    ]
+    assert [robot.get("/api/v1/me").status_code for robot in robots] == [200, 200]
+    for robot in robots:  # known by now, so that each has its own share
+        assert [robot.get("/api/v1/me").status_code for _ in range(4)] == [200, 200, 200, 429]
+    guesses = [client_of(app, headers=bearer(f"tb_{i}")).get("/api/v1/me") for i in range(2)]
+    assert [guess.status_code for guess in guesses] == [401, 429]
+    assert 1 <= int(guesses[1].headers["retry-after"]) <= 20
+
+
+def test_a_bucket_gives_so_many_at_once_and_then_so_many_a_minute() -> None:
+    now = 0.0
+    six = RateLimiter(6, lambda: now)
+    assert [six.wait("a") for _ in range(7)] == [0] * 6 + [10]
+    assert six.wait("b") == 0
+    now = 4
+    assert six.wait("a") == pytest.approx(6)
+    now = 10
+    assert [six.wait("a"), six.wait("a")] == [0, pytest.approx(10)]
+    now = 10_000
+    assert [six.wait("a") for _ in range(7)] == [0] * 6 + [10]
+    assert [RateLimiter(0).wait("a") for _ in range(100)] == [0] * 100
+
+
+@given(st.lists(st.floats(0, 30), max_size=60), st.integers(1, 20))
+def test_no_pattern_of_requests_gets_more_than_a_bucket_and_its_refill(
+    pauses: list[float], a_minute: int
+) -> None:
+    now, passed = 0.0, 0
+    some = RateLimiter(a_minute, lambda: now)
+    for pause in pauses:
+        now += pause
+        passed += some.wait("a") == 0
+        assert passed <= a_minute + now * a_minute / 60 + 1e-6
+
+
+def test_one_subscriber_counts_as_one_address() -> None:
+    assert neighbours("192.0.2.7") == "192.0.2.7"
+    assert neighbours("2001:db8::1") == neighbours("2001:db8::ffff:1") != neighbours("2001:db9::1")
+    assert neighbours("::ffff:192.0.2.7") == "192.0.2.7"
+    assert neighbours("not:an:address") == "not:an:address"
