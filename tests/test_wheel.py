@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,28 @@ from tellback.worlds import Synthetic
 
 world = Synthetic(instructions=20, responses=5, rank=3)
 print(play(world, LORIL(), rounds=50, seed=1).summary())
+"""
+OWN_CLASS = """
+import pickle
+import tellback
+from tellback.worlds import Synthetic
+
+@tellback.agent
+class First:
+    def __init__(self, response=0):
+        self.response = response
+    def respond(self, task, rng):
+        return task.choose(self.response)
+    def learn(self, task, choice, description):
+        pass
+
+class Plain:
+    respond, learn = First.live().respond, First.live().learn
+    response = 0
+
+for spec in (First(response=1), tellback.agent(Plain)()):
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    print(tellback.play(Synthetic(instructions=20, rank=3), spec, rounds=5))
 """
 NEEDS = {
     "lab": "play(Synthetic(instructions=5, responses=3, rank=2), Greedy(), 3).table()",
@@ -43,9 +66,13 @@ def run(*words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
 
 
-def _works(python: str) -> bool:
-    found = shutil.which(python)  # pyenv's shims are there for versions that are not
-    return found is not None and run(found, "--version", cwd=ROOT).returncode == 0
+def _installed(name: str) -> str | None:
+    """A Python of that name: on the path, or installed by pyenv without being on it."""
+    found = shutil.which(name)  # pyenv's shims are there for versions that it does not allow
+    if found is not None and run(found, "--version", cwd=ROOT).returncode == 0:
+        return found
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    return next(map(str, versions.glob(f"*/bin/{name}")), None)
 
 
 OTHER_PYTHONS = [f"python3.{minor}" for minor in (11, 12, 13) if minor != sys.version_info.minor]
@@ -53,10 +80,10 @@ PYTHONS = [
     sys.executable,
     *(
         pytest.param(
-            python,
+            _installed(python) or python,
             marks=[
                 pytest.mark.slow,
-                pytest.mark.skipif(not _works(python), reason=f"{python} is not installed"),
+                pytest.mark.skipif(_installed(python) is None, reason=f"{python} is not installed"),
             ],
         )
         for python in OTHER_PYTHONS
@@ -87,6 +114,13 @@ def test_the_core_alone_plays(installed: tuple[Path, Path], tmp_path: Path) -> N
     done = run(installed[0] / "python", "-W", "error", "-c", TEN_LINES, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "regret" in done.stdout
+
+
+def test_a_class_of_ones_own_plays_as_a_spec(installed: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN_CLASS)
+    done = run(installed[0] / "python", "-W", "error", "own.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("<Run: ") == 2
 
 
 @pytest.mark.parametrize("extra", NEEDS)

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from tellback.agents import load
     from tellback.conformance import check
+    from tellback.own import agent, model, world
     from tellback.protocol import (
         Agent,
         Choice,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         rounds,
     )
     from tellback.responses import Listed
+    from tellback.side_by_side import compare
 
 __all__ = [
     "Agent",
@@ -40,13 +42,25 @@ __all__ = [
     "Teacher",
     "Truth",
     "World",
+    "agent",
     "check",
+    "compare",
     "load",
+    "model",
     "play",
     "rounds",
+    "world",
 ]
 
-_ELSEWHERE = {"Listed": "responses", "check": "conformance", "load": "agents"}
+_ELSEWHERE = {
+    "Listed": "responses",
+    "agent": "own",
+    "check": "conformance",
+    "compare": "side_by_side",
+    "load": "agents",
+    "model": "own",
+    "world": "own",
+}
 
 _ROOMS = ("agents", "encoders", "lab", "models", "off_policy", "theory", "worlds")
 

@@ -17,6 +17,7 @@ import numba
 from numba.core.event import Listener, register
 
 from tellback.folders import user_cache
+from tellback.notebooks import in_notebook
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -95,12 +96,12 @@ def _cache_folder() -> Path | None:
 
 
 class _Announcement(Listener):
-    """Says on a terminal, once a process, that kernels are being compiled."""
+    """Says on a terminal or in a notebook, once a process, that kernels are being compiled."""
 
     said = False
 
     def on_start(self, event: Any) -> None:
-        if not _Announcement.said and sys.stderr.isatty():
+        if not _Announcement.said and (sys.stderr.isatty() or in_notebook()):
             once = " (once: the result is kept)" if _cache_folder() else ""
             sys.stderr.write(f"Compiling{once} ...\n")
         _Announcement.said = True

@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from textwrap import shorten
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ from tellback.theory import Interval, running_mean
 
 if TYPE_CHECKING:
     import polars
+
+    from tellback.figures import Plot
 
 PROGRESS_EVERY = 1000
 """Rounds after which progress is reported, or sooner where rounds are slow."""
@@ -53,7 +56,7 @@ COLUMNS = {
 """The fields of ``Run`` with one entry a round, and what the entry is called in a table."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Run:
     """One agent in one world with one seed: one entry a round in every sequence.
 
@@ -89,19 +92,24 @@ class Run:
     instructions: Sequence[Any]
     responses: Sequence[Any]
     descriptions: Sequence[Any]
-    agent: Agent = field(repr=False)
+    agent: Agent
     world_name: str
     agent_name: str
     proof: Proof | None
     caveat: str
     seed: int
     start: int = 0
-    history: Sequence[Exchange] = field(default=(), repr=False)
-    match: Match = field(default_factory=Same, repr=False)
-    by_meaning: bool = field(default=False, repr=False)
+    history: Sequence[Exchange] = ()
+    match: Match = field(default_factory=Same)
+    by_meaning: bool = False
 
     def __len__(self) -> int:
         return len(self.regrets)
+
+    def __repr__(self) -> str:
+        agent, world = (shorten(name, 100) for name in (self.agent_name, self.world_name))
+        regret = f"{self.regrets.sum():.4g}"
+        return f"<Run: {agent} in {world}, {len(self):,} rounds, seed {self.seed}, regret {regret}>"
 
     @property
     def regret(self) -> Array:
@@ -196,6 +204,13 @@ class Run:
         if frame.schema["description"].is_integer():
             told = polars.when(told != NOTHING_TOLD).then(told)
         return frame.with_columns(told)
+
+    def plot(self) -> Plot:
+        """Cumulative regret over the rounds; ``run.plot().save("regret.pdf")`` writes it."""
+        demand_extra("lab", ["matplotlib"], "A figure")
+        from tellback.figures import plot_regret
+
+        return plot_regret({self.agent_name: self.regret}, self.start)
 
     def summary(self) -> Summary:
         """A short table that a person can read."""

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
-from tellback.errors import SettingError, unknown_name
+from tellback.errors import SettingError, UnknownNameError, unknown_name
 from tellback.sources import note_class, source_of
 
 Data = dict[str, Any]
@@ -218,6 +218,12 @@ def spec_from_data(base: type[AnySpec], data: Any) -> AnySpec:
     if not isinstance(data, Mapping) or not isinstance(data.get("kind"), str):
         raise SettingError(
             f"{base.an().capitalize()} is described by a table with its kind, not {data!r}."
+        )
+    if data["kind"] not in known_kinds(base) and isinstance(data.get("source"), str):
+        where = data["source"].split(" ")[0]
+        raise UnknownNameError(
+            f"The {base.role} {data['kind']!r} is a class of your own: import it first, with "
+            f"--import {where} on the command line."
         )
     spec = spec_named(base, data["kind"])
     if data.get("version", spec.version) != spec.version:

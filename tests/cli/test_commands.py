@@ -187,7 +187,7 @@ def test_a_spec_of_ones_own_can_be_run(tmp_path: Path) -> None:
     assert "own" in own.stdout
     live = tellback(*words, "mine:Live", cwd=tmp_path)
     assert live.returncode == 2
-    assert "have an identity" in " ".join(live.stderr.split())
+    assert "it has no respond and no learn" in " ".join(live.stderr.split())
 
 
 @pytest.mark.parametrize("option", ["--results", "--figure"])

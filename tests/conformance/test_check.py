@@ -217,7 +217,11 @@ def test_a_world_without_a_truth_passes() -> None:
 
 def test_something_else_is_told_what_it_lacks() -> None:
     assert "it lacks respond, learn" in str(check(object()))
-    assert "it is a class" in str(check(Counting))
+    assert "has no role in the protocol" in str(check(dict))
+
+
+def test_a_class_is_tried_by_objects_of_it() -> None:
+    assert check(Counting)
 
 
 def test_an_agent_can_be_checked_in_the_world_it_was_made_for() -> None:

@@ -246,6 +246,7 @@ def test_csv_and_parquet_hold_the_same(written: Written, tmp_path: Path) -> None
 
 def test_a_pandas_data_frame_has_the_same_rows(written: Written) -> None:
     pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
     results = written.results[0]
     frame = results.pandas()
     assert frame.to_dict("list") == results.table().to_dict(as_series=False)

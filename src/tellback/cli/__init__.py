@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from inspect import cleandoc
 from typing import Annotated
 
 import typer
@@ -62,6 +63,20 @@ app.command("check")(about.check)
 app.command("teach")(teach.teach)
 app.command("serve")(teach.serve)
 app.add_typer(accounts.accounts_app, name="accounts")
+
+
+def _join_lines(some: typer.Typer) -> None:
+    """Make each paragraph of a docstring one line: the terminal wraps it, once."""
+    for command in some.registered_commands:
+        written = cleandoc(command.help or (command.callback and command.callback.__doc__) or "")
+        paragraphs = written.replace("``", "").split("\n\n")
+        command.help = "\n\n".join(" ".join(part.split()) for part in paragraphs)
+    for group in some.registered_groups:
+        if group.typer_instance is not None:
+            _join_lines(group.typer_instance)
+
+
+_join_lines(app)
 
 
 def main() -> None:

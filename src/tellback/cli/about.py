@@ -6,20 +6,26 @@ from typing import Annotated, Any
 
 import typer
 
+from tellback.cli.as_json import print_json
+from tellback.cli.options import Imports, Json
 from tellback.cli.show import console
 
 
-def list_() -> None:
+def list_(modules: Imports = None, as_json: Json = False) -> None:
     """List the worlds, agents, radii, models and encoders there are, with their settings."""
     from rich.markup import escape
     from rich.table import Table
 
     from tellback.agents import AgentSpec, RadiusSpec
+    from tellback.conformance.imported import import_own
     from tellback.encoders import EncoderSpec, TextEncoderSpec
     from tellback.models import ModelSpec
     from tellback.specs import known_kinds
     from tellback.worlds import WorldSpec
 
+    for module in modules or ():
+        import_own(module)
+    listed = []
     table = Table("role", "name", "settings and their defaults", "what it is")
     for base in (WorldSpec, AgentSpec, RadiusSpec, ModelSpec, EncoderSpec, TextEncoderSpec):
         for kind, spec in known_kinds(base).items():
@@ -28,8 +34,12 @@ def list_() -> None:
             settings = ", ".join(f"{name}={_shown(value)}" for name, value in values.items())
             what = (spec.__doc__ or "").strip().split("\n")[0]
             table.add_row(base.role, kind, escape(settings), escape(what))
+            listed.append({"role": base.role, "name": kind, "settings": values, "what": what})
         table.add_section()
-    console().print(table)
+    if as_json:
+        print_json(listed)
+    else:
+        console().print(table)
 
 
 def _shown(value: Any) -> str:
@@ -43,15 +53,30 @@ def _shown(value: Any) -> str:
 
 def check(
     thing: Annotated[str, typer.Argument(metavar="MODULE:NAME", help="For instance mine:MyAgent.")],
+    world: Annotated[
+        str | None,
+        typer.Option(help="The world to try an agent or a model in; by default two small ones."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting of that world as name=value."),
+    ] = None,
 ) -> None:
-    """Try your own agent, world or model against the promises of the protocol.
+    """Try your own agent, world, model or encoder against the promises of the protocol.
 
-    NAME is a spec, a live object, or a class or function that makes one without arguments.
+    NAME is a class, a spec, a live object, or a function that makes one without arguments.
+
+    Example: tellback check mine:MyAgent --world synthetic --set instructions=200
     """
     from tellback.conformance import check as try_out
     from tellback.conformance.imported import imported
 
-    report = try_out(imported(thing))
-    console().print(str(report), markup=False, highlight=False)
+    where = None
+    if world is not None:
+        from tellback.lab.settings import specs_with_settings
+
+        where, _ = specs_with_settings(world, [], settings or [])
+    report = try_out(imported(thing), where)
+    console().print(str(report), markup=False, highlight=False, soft_wrap=True)
     if not report:
         raise typer.Exit(1)

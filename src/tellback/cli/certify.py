@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tellback.cli.as_json import print_json
+from tellback.cli.options import Json
 from tellback.cli.show import console, print_written, progress
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ def certify(
     figure: Annotated[
         Path | None, typer.Option(help="Also draw certificate, matches and regret.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Play one run and certify its regret: how large it can be at most, without a reward.
 
@@ -87,17 +90,38 @@ def certify(
             show("rounds", done, rounds)
 
         run = play(spec, certified, rounds, seed=seed, progress=played)
-    out = console()
-    out.print(str(run.summary()), markup=False, highlight=False, soft_wrap=True)
-    out.print(f"Calibration: {run.calibration()}", markup=False, soft_wrap=True)
     by_matches = run.calibration(truth=False)
-    out.print(f"Calibration by matches alone: {by_matches}", markup=False, soft_wrap=True)
     bounds = {} if spec.facts.language else regret_bounds(spec.facts, certified)
-    for name, bound in bounds.items():
-        said = said_of(name, bound, rounds, float(run.regret[-1]), certified)
-        out.print(said, markup=False, soft_wrap=True)
+    sentences = [
+        said_of(name, bound, rounds, float(run.regret[-1]), certified)
+        for name, bound in bounds.items()
+    ]
+    if as_json:
+        print_json(
+            {
+                "world": spec,
+                "agent": certified,
+                "rounds": rounds,
+                "seed": seed,
+                "regret": run.regret[-1],
+                "certificate": run.certificate[-1],
+                "vacuous": run.vacuous,
+                "proof": None if run.proof is None else str(run.proof),
+                "caveat": run.caveat,
+                "calibration": run.calibration().light,
+                "calibration_by_matches": by_matches.light,
+                "bounds": {name: bound(rounds) for name, bound in bounds.items()},
+            }
+        )
+    else:
+        out = console()
+        out.print(str(run.summary()), markup=False, highlight=False, soft_wrap=True)
+        out.print(f"Calibration: {run.calibration()}", markup=False, soft_wrap=True)
+        out.print(f"Calibration by matches alone: {by_matches}", markup=False, soft_wrap=True)
+        for sentence in sentences:
+            out.print(sentence, markup=False, soft_wrap=True)
     if figure is not None:
-        print_written(_draw(run, bounds, figure))
+        print_written(_draw(run, bounds, figure), stderr=as_json)
 
 
 def _draw(run: Run, bounds: Mapping[str, Bound], path: Path) -> list[Path]:
@@ -109,4 +133,4 @@ def _draw(run: Run, bounds: Mapping[str, Bound], path: Path) -> list[Path]:
         draw_certificate(left, run, bounds)
         draw_reward_estimate(right, run)
 
-    return Picture(path.stem, "certificate", "", draw, height=4.8).write(path.parent)
+    return Picture(path.name, "certificate", "", draw, height=4.8).write(path.parent)

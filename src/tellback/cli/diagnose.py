@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from tellback.cli.options import RESULTS, ResultsFolder
+from tellback.cli.as_json import print_json
+from tellback.cli.options import RESULTS, Imports, Json, ResultsFolder
 from tellback.cli.show import console, print_written, progress
 
 
@@ -17,13 +18,11 @@ def diagnose(
         typer.Argument(help="The first characters of a run's identity, or its file."),
     ],
     results: ResultsFolder = RESULTS,
-    modules: Annotated[
-        list[str] | None,
-        typer.Option("--import", help="A module that defines an agent or a world of your own."),
-    ] = None,
+    modules: Imports = None,
     table: Annotated[
         Path | None, typer.Option(help="Also write the readings of every round, .csv or .parquet.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Say why the regret of a run is what it is: theory, tuning or a bug.
 
@@ -32,14 +31,14 @@ def diagnose(
     """
     import numpy as np
 
-    from tellback.conformance.imported import imported_module
+    from tellback.conformance.imported import import_own
     from tellback.lab import Store
     from tellback.lab.curve import curve_rounds
     from tellback.lab.diagnose import diagnose as look_into
     from tellback.lab.report import write_table
 
     for module in modules or ():
-        imported_module(module)
+        import_own(module)
     store = Store(results / "runs")
     spec = store.named(run)
     played = 0
@@ -55,7 +54,7 @@ def diagnose(
     about = (
         f"{spec.agent.label()} in {spec.world.brief()}, {spec.rounds:,} rounds, seed {spec.seed}"
     )
-    out = console()
+    out = console(stderr=as_json)
     regret = np.cumsum(found.readings.regrets)[curve_rounds(spec.rounds) - 1]
     # A file that was named by its path may be in no store of this folder.
     if store.has(spec) and not np.array_equal(regret, store.curve(spec)):
@@ -64,7 +63,11 @@ def diagnose(
             "another kind of machine, or by other code.\n",
             soft_wrap=True,
         )
-    out.print(f"{about}\n", markup=False, highlight=False, soft_wrap=True)
-    out.print(str(found), markup=False, highlight=False, soft_wrap=True)
+    if as_json:
+        said = {"cause": found.cause, "verdict": found.verdict, "checks": found.checks}
+        print_json({"run": spec.identity, "about": about, **said})
+    else:
+        out.print(f"{about}\n", markup=False, highlight=False, soft_wrap=True)
+        out.print(str(found), markup=False, highlight=False, soft_wrap=True)
     if table is not None:
-        print_written([write_table(found.table(), table)])
+        print_written([write_table(found.table(), table)], stderr=as_json)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from tellback.cli.as_json import print_json
+from tellback.cli.options import Json
 from tellback.cli.show import console
 
 
@@ -20,6 +22,7 @@ def evaluate(
         typer.Option(help="How often to ask an agent in each round, if it states no propensity."),
     ] = None,
     level: Annotated[float, typer.Option(help="How sure the intervals are.")] = 0.95,
+    as_json: Json = False,
 ) -> None:
     """Judge agents by the log of another: their mean reward on its tasks, with intervals.
 
@@ -46,21 +49,26 @@ def evaluate(
     live = {str(path): load(path) for path in agents or []}
     policies: dict[str, Policy] = {"chance": Uniformly()}
     policies |= {name: AgentPolicy(agent, draws) for name, agent in live.items()}
-    out, refused = console(), 0
+    judged = {}
     for name, policy in policies.items():
         try:
-            lines = [f"{name}: {demand_overlap(played, policy)}"]
+            overlap = demand_overlap(played, policy)
         except OverlapError as error:
             complaint = f"{name}: {error}"
             console(stderr=True).print(complaint, markup=False, highlight=False, soft_wrap=True)
-            refused += 1
             continue
-        lines.append(f"  {inverse_propensity(played, policy, level=level)}")
-        lines.append(f"  {self_normalised(played, policy, level=level)}")
+        estimates = [
+            inverse_propensity(played, policy, level=level),
+            self_normalised(played, policy, level=level),
+        ]
         agent = live.get(name)
         if isinstance(agent, ModelAgent) and not isinstance(agent.spec, Uniform):
-            lines.append(f"  {doubly_robust(played, policy, agent.model, level=level)}")
-        for line in lines:
-            out.print(line, markup=False, highlight=False, soft_wrap=True)
-    if refused == len(policies):
+            estimates.append(doubly_robust(played, policy, agent.model, level=level))
+        judged[name] = {"overlap": str(overlap), "estimates": estimates}
+        if not as_json:
+            for line in (f"{name}: {overlap}", *(f"  {one}" for one in estimates)):
+                console().print(line, markup=False, highlight=False, soft_wrap=True)
+    if as_json:
+        print_json(judged)
+    if not judged:
         raise typer.Exit(2)

@@ -17,8 +17,9 @@ On = Annotated[
     str,
     typer.Option(
         "--on",
-        help="Where to compute: here; ray (a Ray cluster started here, or the one that RAY_ADDRESS "
-        "names); ray://host:port (a cluster to join).",
+        help="Where to compute: here; inline (in this process, one run after another); ray (a Ray "
+        "cluster started here, or the one that RAY_ADDRESS names); ray://host:port (a "
+        "cluster to join).",
     ),
 ]
 Isolated = Annotated[
@@ -49,4 +50,16 @@ Reuse = Annotated[
         "again.",
     ),
 ]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document instead of tables and sentences.")
+]
+Imports = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--import",
+        help="A module with specs of your own, or module:Class for a plain class. May be given "
+        "repeatedly.",
+    ),
+]
+Pdf = Annotated[bool, typer.Option("--pdf", help="Write the figures as PDF too, for a paper.")]
 RESULTS = Path("results")

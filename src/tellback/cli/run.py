@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tellback.cli.options import RESULTS, Isolated, On, ResultsFolder, Reuse, Workers
+from tellback.cli.as_json import print_json, results_data
+from tellback.cli.options import RESULTS, Isolated, Json, On, ResultsFolder, Reuse, Workers
 from tellback.cli.show import console, print_bounds, print_results, print_written, run_and_show
 
 if TYPE_CHECKING:
@@ -22,11 +23,14 @@ def run(
         typer.Option(
             "--agent",
             "-a",
-            help="An agent, or module:name for a spec of your own; may be given repeatedly.",
+            help="An agent, or module:Class for one of your own; may be given repeatedly.",
         ),
     ] = None,
     rounds: Annotated[int, typer.Option(help="Rounds in each run.")] = 10_000,
-    seeds: Annotated[int, typer.Option(help="How many runs of each agent, on seeds 0, 1, ...")] = 5,
+    seeds: Annotated[
+        str,
+        typer.Option(help="How many runs of each agent, on seeds 0, 1, ...; or seeds: 10-29."),
+    ] = "5",
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,7 +40,8 @@ def run(
         ),
     ] = None,
     figure: Annotated[
-        Path | None, typer.Option(help="Also draw the regret curves, as PNG and SVG.")
+        Path | None,
+        typer.Option(help="Also draw the regret curves, as PNG and SVG; or as PDF, by its name."),
     ] = None,
     bound: Annotated[
         bool,
@@ -51,6 +56,7 @@ def run(
     on: On = "here",
     reuse: Reuse = False,
     isolated: Isolated = False,
+    as_json: Json = False,
 ) -> None:
     """Play agents in a world and compare their regret.
 
@@ -58,6 +64,8 @@ def run(
     already are not computed again.
 
     Example: tellback run synthetic --agent loril --agent greedy --set k=0.1 --seeds 5
+
+    Example: tellback run synthetic --agent mymodule:MyAgent --seeds 10-29
     """
     from tellback.errors import whole
     from tellback.files import demand_writable
@@ -66,12 +74,13 @@ def run(
     from tellback.lab.charts import draw_regret
     from tellback.lab.charts.bounded import draw_bounded
     from tellback.lab.settings import specs_with_settings
+    from tellback.sources import is_own, named
 
     whole("rounds", rounds)
-    whole("seeds", seeds)
+    chosen = _seeds(seeds)
     spec, agents = specs_with_settings(world, agent or ["loril", "greedy"], settings or [])
-    named = dict(zip(_names(agents), ((one,) for one in agents), strict=True))
-    study = Study(spec.brief(), spec, named, rounds, (), tuple(range(seeds)))
+    grids = dict(zip(_names(agents), ((one,) for one in agents), strict=True))
+    study = Study(spec.brief(), spec, grids, rounds, (), chosen)
     if bound:
         demand_bounded(spec.facts)
     if figure is not None:
@@ -79,27 +88,44 @@ def run(
     found, complete = run_and_show([study], Store(results / "runs"), on, workers, reuse, isolated)
     if not complete:
         raise typer.Exit(1)
-    print_results(found)
     worst = max(study.runs(), key=lambda one: float(found[0].final(one.agent, [one.seed])[0]))
-    own = {name.split(":")[0] for name in [world, *(agent or [])] if ":" in name}
-    imports = "".join(f" --import {module}" for module in sorted(own))
-    console().print(
-        f"Does a curve look wrong? tellback diagnose {worst.identity[:10]}{imports} looks into "
-        f"the run with the most regret ({worst.agent.kind}, seed {worst.seed}).",
-        highlight=False,
-        soft_wrap=True,
-    )
+    own = sorted(named(one) for one in worst.classes if is_own(one))
+    imports = "".join(f" --import {name}" for name in own)
+    command = f"tellback diagnose {worst.identity[:10]}{imports}"
+    if as_json:
+        print_json({**results_data(found)[0], "diagnose": command})
+    else:
+        print_results(found)
+        console().print(
+            f"Does a curve look wrong? {command} looks into the run with the most regret "
+            f"({worst.agent.kind}, seed {worst.seed}).",
+            highlight=False,
+            soft_wrap=True,
+        )
     if bound:
-        print_bounds(found[0])
+        print_bounds(found[0], stderr=as_json)
     if figure is None:
         return
     if bound:
         bounds = regret_bounds(spec.facts, agents[0])
-        print_written(draw_bounded(found[0], bounds, figure))
-    elif seeds < 2:
-        console().print("A figure with bands needs at least two seeds: none was drawn.")
+        print_written(draw_bounded(found[0], bounds, figure), stderr=as_json)
+    elif len(chosen) < 2:
+        console(stderr=as_json).print(
+            "A figure with bands needs at least two seeds: none was drawn."
+        )
     else:
-        print_written(draw_regret(found, f"{spec.label()}: n = {seeds} seeds", figure))
+        title = f"{spec.label()}: n = {len(chosen)} seeds"
+        print_written(draw_regret(found, title, figure), stderr=as_json)
+
+
+def _seeds(given: str) -> tuple[int, ...]:
+    """A number of seeds, from 0; or the seeds themselves, such as 10-29."""
+    from tellback.errors import whole
+    from tellback.lab.seeds import seeds_from
+
+    if given.strip().lstrip("-").isdecimal():
+        return tuple(range(whole("seeds", int(given))))
+    return seeds_from("seeds", given)
 
 
 def _names(agents: Sequence[AgentSpec]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,15 +46,15 @@ def run_and_show(
         The results of the studies that are complete, and whether all are: if a run failed, the
         command shall end with 1.
     """
-    from tellback.lab import Listener, RunsFailedError, run_studies
+    from tellback.lab import RunsFailedError, run_studies
     from tellback.lab.engines import engine_named
+    from tellback.lab.listener import ProgressListener
 
     out = console(stderr=True)
     engine = engine_named(on, workers, isolated)
     with progress(out) as show:
 
-        class Shown(Listener):
-            runs = rounds = done = 0
+        class Shown(ProgressListener):
             told = False
 
             def found(self, runs: int, of: int) -> None:
@@ -61,22 +62,9 @@ def run_and_show(
                     out.print(f"{runs:,} of {of:,} runs were done before, in {store.folder}.")
                 self.told = True
 
-            def begin(self, runs: int, rounds: int) -> None:
-                self.runs, self.rounds, self.done = runs, rounds, 0
-
-            def played(self, rounds: int) -> None:
-                # A run that is tried again counts its rounds twice.
-                self.done = min(self.done + rounds, self.rounds)
-                show(f"{self.runs:,} runs, rounds", self.done, self.rounds)
-
-            def preparing(self, what: str, done: int, total: int) -> None:
-                show(what, done, total)
-
-            def note(self, text: str) -> None:
-                out.print(text, markup=False, soft_wrap=True)
-
+        listener = Shown(show, partial(out.print, markup=False, soft_wrap=True))
         try:
-            return run_studies(studies, store, on=engine, listener=Shown(), reuse=reuse), True
+            return run_studies(studies, store, on=engine, listener=listener, reuse=reuse), True
         except KeyboardInterrupt:
             out.print("Stopped. What is finished is kept; the same command goes on from there.")
             raise typer.Exit(130) from None
@@ -153,7 +141,7 @@ def print_warnings(found: Sequence[Results]) -> None:
             console(stderr=True).print(said, markup=False, highlight=False, soft_wrap=True)
 
 
-def print_bounds(results: Results) -> None:
+def print_bounds(results: Results, stderr: bool = False) -> None:
     """Theorem 2 beside the regret of every agent."""
     from tellback.lab.bounds import regret_bounds, said_of
 
@@ -163,7 +151,7 @@ def print_bounds(results: Results) -> None:
         for name, bound in bounds.items():
             spec = results.tuned(agent)
             line = said_of(f"{agent}, {name}", bound, results.study.rounds, regret, spec)
-            console().print(line, markup=False, highlight=False, soft_wrap=True)
+            console(stderr).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 VERDICT_COLOURS = {"holds": "green", "does not hold": "red"}
@@ -204,8 +192,8 @@ def print_section(section: Section) -> None:
     console().print(table)
 
 
-def print_written(files: Sequence[Path], most: int = 4) -> None:
+def print_written(files: Sequence[Path], most: int = 4, stderr: bool = False) -> None:
     """Which files there are now."""
     shown = ", ".join(map(str, files[:most]))
     more = f" and {len(files) - most} more" if len(files) > most else ""
-    console().print(f"Written: {shown}{more}", soft_wrap=True, markup=False, highlight=False)
+    console(stderr).print(f"Written: {shown}{more}", soft_wrap=True, markup=False, highlight=False)

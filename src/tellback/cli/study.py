@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tellback.cli.options import RESULTS, Isolated, On, ResultsFolder, Reuse, Workers
+from tellback.cli.as_json import print_json, results_data, status_data
+from tellback.cli.options import RESULTS, Isolated, Json, On, Pdf, ResultsFolder, Reuse, Workers
 from tellback.cli.show import (
     console,
     escape,
@@ -46,6 +47,8 @@ def run(
     on: On = "here",
     reuse: Reuse = False,
     isolated: Isolated = False,
+    pdf: Pdf = False,
+    as_json: Json = False,
 ) -> None:
     """Run what is not done yet, compare, and write the report.
 
@@ -53,7 +56,7 @@ def run(
     """
     plan, store = _read(file, results)
     found, complete = run_and_show(plan.studies, store, on, workers, reuse, isolated)
-    _report(plan, found, to or _folder(results, file))
+    _report(plan, found, to or _folder(results, file), pdf, as_json)
     if not complete:
         raise typer.Exit(1)
 
@@ -65,6 +68,7 @@ def status(
     runs: Annotated[
         bool, typer.Option("--runs", help="Also list every run that is done or failed.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
     """Say how much is done, what failed, and what is damaged."""
     from rich.table import Table
@@ -74,6 +78,9 @@ def status(
     plan, store = _read(file, results)
     table = Table("study", "done", "planned", "failed", "damaged", "rounds", "time so far")
     statuses = [status_of(study, store) for study in plan.studies]
+    if as_json:
+        print_json([status_data(one) for one in statuses])
+        return
     for one in statuses:
         table.add_row(
             escape(one.study.name),
@@ -111,14 +118,20 @@ def status(
 
 
 @app.command()
-def report(file: File, results: ResultsFolder = RESULTS, to: To = None) -> None:
+def report(
+    file: File,
+    results: ResultsFolder = RESULTS,
+    to: To = None,
+    pdf: Pdf = False,
+    as_json: Json = False,
+) -> None:
     """Compare and write the report of what is done; nothing is computed.
 
     Studies of the file that are not finished are named and left out, and the exit code is 1.
     """
     plan, store = _read(file, results)
     found, complete = _finished(plan, store)
-    _report(plan, found, to or _folder(results, file))
+    _report(plan, found, to or _folder(results, file), pdf, as_json)
     if not complete:
         raise typer.Exit(1)
 
@@ -175,9 +188,12 @@ def _folder(results: Path, file: Path) -> Path:
     return results / "studies" / file.stem
 
 
-def _report(plan: Plan, found: list[Results], folder: Path) -> None:
+def _report(plan: Plan, found: list[Results], folder: Path, pdf: bool, as_json: bool) -> None:
     from tellback.lab.report import write_report
 
-    if found:
+    if as_json:
+        print_json(results_data(found))
+    elif found:
         print_results(found)
-        print_written(write_report(plan.title, found, folder))
+    if found:
+        print_written(write_report(plan.title, found, folder, pdf=pdf), stderr=as_json)

@@ -12,7 +12,9 @@ from tellback.conformance.encoders import picture_encoder_checks, text_encoder_c
 from tellback.conformance.report import PromiseCheck, Report, report
 from tellback.conformance.worlds import world_checks
 from tellback.encoders import EncoderSpec, TextEncoderSpec
+from tellback.errors import SettingError
 from tellback.models import ModelSpec
+from tellback.own import adopted_by_methods
 from tellback.roles import Agent, AgentSpec, Simulation, World, WorldSpec, missing
 
 __all__ = ["PromiseCheck", "Report", "check"]
@@ -23,8 +25,9 @@ def check(thing: Any, world: Any = None) -> Report:
 
     Parameters
     ----------
-    thing : a spec or a live object
-        A live object is tried on copies, and stays as it was.
+    thing : a class, a spec or a live object
+        A live object is tried on copies, and stays as it was. Of a class, objects are made, with
+        the ``Facts`` of the world if it has a parameter ``facts`` (``tellback.agent``).
     world : optional
         The world to try an agent or a model in. By default two small worlds are tried; an agent
         made for certain sizes needs the world that it is for.
@@ -41,7 +44,10 @@ def check(thing: Any, world: Any = None) -> Report:
     True
     """
     if isinstance(thing, type):
-        return _unfit("it is a class: give an instance, or a spec")
+        try:
+            thing = adopted_by_methods(thing)()
+        except (SettingError, TypeError) as error:
+            return _unfit(str(error))
     if isinstance(thing, ModelSpec):
         return report("model", agent_checks(lambda: Greedy(model=thing), world))
     if isinstance(thing, AgentSpec) or not missing(thing, Agent):

@@ -93,7 +93,8 @@ def _plays_in_trial(world: WorldSpec, make: Callable[[], Any]) -> str:
         return (
             f"{type(error).__name__}: {error} This world has {facts.dim} features and {asks}. "
             "Is the agent made for other sizes? Then give its world: check(agent, world=...), or "
-            "--world on the command line."
+            "--world on the command line. A class may have a parameter named facts instead, which "
+            "has dim and instructions."
         )
 
 

@@ -9,10 +9,24 @@ from types import ModuleType
 from typing import Any
 
 from tellback.errors import TellbackError, unknown_name
+from tellback.own import adopted_by_methods
 
 
 def imported(where: str) -> Any:
-    """Import what MODULE:NAME names; a class or function is called to make the object.
+    """Import what MODULE:NAME names: a spec or a live object, or a function that makes one.
+
+    A class becomes the spec that its methods tell, with its default settings; or an object of
+    it, if that can be called and so may be an encoder.
+    """
+    found = imported_object(where)
+    if isinstance(found, type):
+        encodes = any("__call__" in vars(one) for one in found.__mro__)
+        return _made(found if encodes else adopted_by_methods(found), where)
+    return _made(found, where) if inspect.isfunction(found) else found
+
+
+def imported_object(where: str) -> Any:
+    """Import what MODULE:NAME names, as it is.
 
     Modules in the working folder are found too, as with ``python -m``.
     """
@@ -23,9 +37,15 @@ def imported(where: str) -> Any:
     if not hasattr(module, name):
         public = [known for known in vars(module) if not known.startswith("_")]
         raise unknown_name(f"object in {module_name} named", name, public)
-    found = getattr(module, name)
-    makes_it = isinstance(found, type) or inspect.isfunction(found)
-    return _made(found, where) if makes_it else found
+    return getattr(module, name)
+
+
+def import_own(where: str) -> None:
+    """Import a module, or with MODULE:NAME make a class in it known as a spec."""
+    if ":" not in where:
+        imported_module(where)
+    elif isinstance(found := imported_object(where), type):
+        adopted_by_methods(found)
 
 
 def imported_module(name: str) -> ModuleType:

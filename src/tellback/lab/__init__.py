@@ -5,7 +5,7 @@ from tellback.extras import demand_extra
 demand_extra("lab", ("polars", "matplotlib"), "The lab")
 
 from tellback.lab.compare import Difference, MeanInterval, less_regret, mean_regret
-from tellback.lab.engines import Processes, RayCluster
+from tellback.lab.engines import Inline, Processes, RayCluster
 from tellback.lab.listener import Listener
 from tellback.lab.plan import Plan
 from tellback.lab.results import Results
@@ -21,6 +21,7 @@ __all__ = [
     "Decide",
     "Difference",
     "Failure",
+    "Inline",
     "Listener",
     "MeanInterval",
     "Plan",

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from tellback.notebooks import NotebookBar, in_notebook
+
 
 class Listener:
     """Ignores everything; override the methods of interest."""
@@ -23,3 +27,44 @@ class Listener:
 
     def note(self, text: str) -> None:
         """A message for the user."""
+
+
+class ProgressListener(Listener):
+    """Counts rounds, and passes on what to show.
+
+    Parameters
+    ----------
+    show : callable
+        Told what is counted, how much of it is done, and of how much.
+    say : callable
+        Told what the user should know.
+    """
+
+    def __init__(
+        self, show: Callable[[str, int, int], object], say: Callable[[str], object]
+    ) -> None:
+        self._show, self._say = show, say
+        self._runs = self._rounds = self._done = 0
+
+    def begin(self, runs: int, rounds: int) -> None:
+        """Count from zero."""
+        self._runs, self._rounds, self._done = runs, rounds, 0
+
+    def played(self, rounds: int) -> None:
+        """Show the rounds that are done."""
+        # A run that is tried again counts its rounds twice.
+        self._done = min(self._done + rounds, self._rounds)
+        self._show(f"{self._runs:,} runs, rounds", self._done, self._rounds)
+
+    def preparing(self, what: str, done: int, total: int) -> None:
+        """Show how much is prepared."""
+        self._show(what, done, total)
+
+    def note(self, text: str) -> None:
+        """Say it."""
+        self._say(text)
+
+
+def usual_listener() -> Listener:
+    """Bars in a notebook; elsewhere nothing is shown unless it is asked for."""
+    return ProgressListener(NotebookBar(), print) if in_notebook() else Listener()

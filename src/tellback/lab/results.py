@@ -11,7 +11,7 @@ import polars
 
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
-from tellback.extras import from_extra
+from tellback.extras import demand_extra
 from tellback.lab.compare import LEVEL, Difference, less_regret, mean_regret
 from tellback.lab.curve import curve_rounds
 from tellback.lab.provenance import Provenance, provenance_of
@@ -21,6 +21,7 @@ from tellback.lab.study import RunSpec, Study
 from tellback.roles import AgentSpec
 
 if TYPE_CHECKING:
+    from tellback.figures import Plot
     from tellback.lab.pairs import Pair
 
 
@@ -218,9 +219,23 @@ class Results:
 
     def pandas(self) -> Any:
         """``table()`` as a pandas data frame."""
-        pandas = from_extra("pandas", "pandas", "A pandas data frame")
-        table = self.table()
-        return pandas.DataFrame({name: table[name].to_list() for name in table.columns})
+        demand_extra("pandas", ("pandas", "pyarrow"), "A pandas data frame")
+        return self.table().to_pandas()
+
+    def plot(self) -> Plot:
+        """Mean regret of every agent with its band; ``plot().save("regret.pdf")`` writes it."""
+        from tellback.lab.charts.regret import REGRET
+
+        if not REGRET.applies(self):
+            raise SettingError("A figure with bands needs regret, on two reported seeds or more.")
+        return REGRET.plot(self)
+
+    def __repr__(self) -> str:
+        try:
+            regret = [f"{name} {self.final(self.tuned(name)).mean():.4g}" for name in self.ranked()]
+        except SettingError:  # not all of its runs were read
+            regret = [f"{len(self._curves):,} runs so far"]
+        return f"<Results of {self.study!r}: mean final regret {', '.join(regret)}>"
 
     def _repr_html_(self) -> str:
         from tellback.lab.report.tables import results_html

@@ -7,13 +7,14 @@ from contextlib import closing
 from typing import Any
 
 from tellback.errors import TellbackError
-from tellback.lab.engines import Engine, Processes
-from tellback.lab.listener import Listener
+from tellback.lab.engines import Engine, Here, engine_named
+from tellback.lab.listener import Listener, usual_listener
 from tellback.lab.provenance import of_another_source
 from tellback.lab.run_one import Failure, SourceChanged
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec
 from tellback.roles import AgentSpec, WorldSpec
+from tellback.sources import LIVE
 from tellback.streams import Streams
 
 
@@ -21,7 +22,7 @@ def run_missing(
     runs: Iterable[RunSpec],
     store: Store,
     *,
-    on: Engine | None = None,
+    on: Engine | str | None = None,
     listener: Listener | None = None,
     reuse: bool = False,
 ) -> list[Failure]:
@@ -36,10 +37,11 @@ def run_missing(
         What to run; equal runs are played once.
     store : Store
         Where results are stored. Damaged files are named, and their runs played again.
-    on : Engine, optional
-        Where to play; by default in processes, one for each core.
+    on : Engine or str, optional
+        Where to play: an engine or its name, such as "inline" (``engine_named``). By default in
+        processes, one for each core, and in this process for classes that were typed.
     listener : Listener, optional
-        Told how far the work is.
+        Told how far the work is. By default a notebook shows progress bars.
     reuse : bool
         Whether to use stored runs of another source of tellback, with a warning.
 
@@ -55,18 +57,18 @@ def run_missing(
     TellbackError
         If source files change while runs are played. Runs finished before are stored.
     """
-    listener = listener or Listener()
+    listener = listener or usual_listener()
+    engine: Any = engine_named(on) if isinstance(on, str) else on or Here(listener.note)
     todo = _not_done(runs, store, listener, reuse)
     if not todo:
         return []
-    if not getattr(on, "isolated", False):  # isolated agents are never built in this process
+    if not getattr(engine, "isolated", False):  # isolated agents are never built in this process
         for world, agent in dict.fromkeys((run.world, run.agent) for run in todo):
             _demand_fit(world, agent)
     store.prepare()
     for run in {run.world: run for run in todo}.values():
         _prepare(run, listener)
     failures = []
-    engine: Any = on or Processes()
     with closing(engine.run_all(todo, listener.played)) as outcomes:
         for outcome in outcomes:
             if isinstance(outcome, SourceChanged):
@@ -115,7 +117,13 @@ def _prepare(run: RunSpec, listener: Listener) -> None:
 
 
 def _demand_fit(world: WorldSpec, agent: AgentSpec) -> None:
-    """Refuse an agent that does not fit a world, before any run starts."""
+    """Refuse an agent that does not fit a world, before any run starts.
+
+    The agents of tellback are built in less than 20 ms. A class of the user's own may do anything
+    when it is built, and is built in its runs only.
+    """
+    if hasattr(type(agent), LIVE):
+        return
     try:
         agent.build(world.facts, Streams(0).init("agent"))
     except TellbackError:

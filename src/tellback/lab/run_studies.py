@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tellback.errors import TellbackError
 from tellback.lab.engines import Engine
-from tellback.lab.listener import Listener
+from tellback.lab.listener import Listener, usual_listener
 from tellback.lab.results import Results
 from tellback.lab.run_missing import run_missing
 from tellback.lab.run_one import Failure
@@ -37,7 +37,7 @@ def run_studies(
     studies: Sequence[Study],
     store: Store,
     *,
-    on: Engine | None = None,
+    on: Engine | str | None = None,
     listener: Listener | None = None,
     reuse: bool = False,
 ) -> list[Results]:
@@ -58,7 +58,7 @@ def run_studies(
     RunsFailedError
         After all other runs were tried, if some failed.
     """
-    listener = listener or Listener()
+    listener = listener or usual_listener()
     for study in studies:
         if warning := study.shared_truth():
             listener.note(f"Warning: {warning}")
@@ -85,7 +85,11 @@ def run_studies(
 
 
 def _run_once(
-    studies: Sequence[Study], store: Store, on: Engine | None, listener: Listener, reuse: bool
+    studies: Sequence[Study],
+    store: Store,
+    on: Engine | str | None,
+    listener: Listener,
+    reuse: bool,
 ) -> tuple[list[Results | None], list[Failure]]:
     """Both passes: the runs that can be played at once, and those of the chosen settings.
 

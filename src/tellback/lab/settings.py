@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tellback.agents import AgentSpec
-from tellback.conformance.imported import imported
+from tellback.conformance.imported import imported, imported_object
 from tellback.errors import SettingError, unknown_name
+from tellback.own import adopted
 from tellback.specs import Spec, all_parts, part_types, spec_named
 from tellback.worlds import WorldSpec
 
@@ -83,12 +84,14 @@ def named_spec(base: type[Spec], name: str) -> Any:
     """The spec of a kind with default settings, or the spec named ``module:name``."""
     if ":" not in name:
         return spec_named(base, name)()
+    found = imported_object(name)
+    if isinstance(found, type) and not issubclass(found, Spec):
+        return adopted(base, found)()
     found = imported(name)
     if not isinstance(found, base):
         raise SettingError(
-            f"{name} is not the spec of {base.an()}: only specs have an identity under which "
-            f"results can be stored. Make one: a frozen dataclass that is derived from "
-            f"tellback.{base.role}s.{base.__name__}."
+            f"{name} is not the spec of {base.an()}, nor a plain class with its methods: only "
+            "these have an identity under which results can be stored."
         )
     return found
 

@@ -96,10 +96,10 @@ class RunSpec:
 
     def demand_importable(self) -> None:
         """Refuse classes that other processes cannot import."""
-        for one in filter(is_typed, self._own_classes):
+        for name in self.typed:
             raise SettingError(
-                f"{one.__qualname__} was typed, and other processes cannot import it. Put it into "
-                "a file and import it, or run the study on Ray."
+                f"{name} was typed, and other processes cannot import it. Put it into a file and "
+                'import it, or run the study on="inline", or on Ray.'
             )
 
     def demand_unedited(self) -> None:
@@ -118,6 +118,11 @@ class RunSpec:
         except NotImplementedError:  # the world states no facts before it is built
             resolved = self.agent
         return frozenset(type(one) for spec in (self.world, resolved) for one in all_parts(spec))
+
+    @cached_property
+    def typed(self) -> tuple[str, ...]:
+        """The classes that are in no file, by name: typed in a notebook or at a prompt."""
+        return tuple(one.__qualname__ for one in self._own_classes if is_typed(one))
 
     @cached_property
     def _own_classes(self) -> tuple[type, ...]:
@@ -174,7 +179,7 @@ class Decide:
         set_field(self, "batch", whole("batch", self.batch))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study:
     """A comparison of agents in one world.
 
@@ -346,6 +351,17 @@ class Study:
         first = {name: settings[0] for name, settings in self.agents.items()}
         return {*self.runs(), *self.chosen_runs(first)}
 
+    def __repr__(self) -> str:
+        return (
+            f"<Study {self.name!r}: {', '.join(self.agents)} in {self.world.kind}, "
+            f"{self.rounds:,} rounds, {len(self.reported)} reported seeds>"
+        )
+
+    def _repr_html_(self) -> str:
+        from tellback.lab.report.tables import study_html
+
+        return study_html(self)
+
     def __len__(self) -> int:
         """The total number of runs."""
         return len(self.planned())
@@ -378,5 +394,6 @@ def _demand_specs(name: str, given: Any, base: type[Spec]) -> None:
         if not isinstance(spec, base):
             raise SettingError(
                 f"{name} has {spec!r}, which is not the spec of {base.an()}: a live object "
-                "has no identity under which results could be stored."
+                "has no identity under which results could be stored. For a class of your own, "
+                f"tellback.{base.role}(TheClass) makes a spec."
             )

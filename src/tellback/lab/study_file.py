@@ -7,7 +7,7 @@ file hold for all of them.
 
 from __future__ import annotations
 
-import re
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -22,6 +22,7 @@ from tellback.encoders import EncoderSpec
 from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
 from tellback.lab import toml_lines
 from tellback.lab.plan import Plan
+from tellback.lab.seeds import SEEDS, seeds_from
 from tellback.lab.settings import named_spec
 from tellback.lab.study import Decide, Study
 from tellback.models import ModelSpec
@@ -30,16 +31,20 @@ from tellback.worlds import WorldSpec
 
 STUDY_KEYS = ("name", "rounds", "tuning", "reported", "worlds", "agents")
 STUDY_OPTIONS = ("everywhere", "tuning_runs", "decide")
-MOST_SEEDS = 1_000_000
-SEEDS = 'a list of whole numbers, or words such as "1000-1009" or "0-9, 20"'
 
 AnySpec = TypeVar("AnySpec", bound=Spec)
 T = TypeVar("T")
 
 
 def read_plan(path: str | Path) -> Plan:
-    """The studies that a TOML file declares; errors name the line."""
+    """The studies that a TOML file declares; errors name the line.
+
+    Modules of your own are looked for in the working folder, and in that of the file.
+    """
     path = Path(path)
+    folder = str(path.parent.resolve())
+    if folder not in sys.path:
+        sys.path.append(folder)  # workers get the same path
     try:
         return plan_from_toml(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError as error:
@@ -227,15 +232,7 @@ class _Reader:
     def _seeds(self, name: str, given: _Located) -> tuple[int, ...]:
         value = given.value
         if isinstance(value, str):
-            spans = [re.fullmatch(r"\s*(\d+)(?:\s*-\s*(\d+))?\s*", s) for s in value.split(",")]
-            if not all(spans):
-                self._refuse(given, f"{name} must be {SEEDS}, not {value!r}.")
-            ends = [(int(span[1]), int(span[2] or span[1])) for span in spans if span]
-            if sum(high - low for low, high in ends) > MOST_SEEDS:
-                self._refuse(given, f"{name} must be at most {MOST_SEEDS:,} seeds.")
-            if any(low > high for low, high in ends):
-                self._refuse(given, f"{name} must count upwards, not as in {value!r}.")
-            return tuple(seed for low, high in ends for seed in range(low, high + 1))
+            return self._with_line(given, lambda: seeds_from(name, value))
         if not isinstance(value, list) or not all(type(seed) is int for seed in value):
             self._refuse(given, f"{name} must be {SEEDS}, not {value!r}.")
         return tuple(value)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tellback.agents import ModelAgent
 from tellback.encoders import Autoencoder, Pictures
-from tellback.lab.figures import new_figure, save_figure, styled
+from tellback.figures import new_figure, save_figure, styled
 from tellback.lab.results import Results
 from tellback.models.model import Speaking
 from tellback.protocol import rounds

@@ -5,15 +5,18 @@ class depends on is found by following import statements, without importing anyt
 and modules that are imported by a computed name, are not seen.
 """
 
-from tellback.sources.classes import is_own, is_typed, source_of
+from tellback.sources.classes import LIVE, found_in, is_own, is_typed, named, source_of
 from tellback.sources.loaded import edited_since, note_class, note_package
 from tellback.sources.rooms import Rooms, rooms_of
 
 __all__ = [
+    "LIVE",
     "Rooms",
     "edited_since",
+    "found_in",
     "is_own",
     "is_typed",
+    "named",
     "note_class",
     "note_package",
     "rooms_of",

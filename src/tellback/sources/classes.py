@@ -17,6 +17,9 @@ from tellback.sources.tree import DIGITS, NO_FILE, Stamp, parsed, stamp
 CARRIED = "__tellback_source__"
 """The attribute with the digest of a class that other processes get by value."""
 
+LIVE = "__tellback_live__"
+"""Where a spec that was made of a plain class has that class: its source is what counts."""
+
 _HERE = secrets.token_hex(8)  # this process: what another one has noted on a class is kept
 
 
@@ -38,7 +41,7 @@ def is_own(defined: type) -> bool:
 
 def is_typed(defined: type) -> bool:
     """Whether a class is in no file that another process could import."""
-    return is_own(defined) and file_of(defined) is None
+    return is_own(defined) and file_of(_live(defined)) is None
 
 
 def source_of(defined: type) -> str | None:
@@ -69,7 +72,8 @@ def label(module: str) -> str:
 
 def whole_source(defined: type) -> Source:
     """The source of a class of the user's own as it is now."""
-    token, digest = vars(defined).get(CARRIED, (_HERE, ""))
+    live = _live(defined)
+    token, digest = vars(live).get(CARRIED, (_HERE, ""))
     if token != _HERE:  # it came here by value, from a process that knows its source
         return Source(digest, {})
     known = _files.get(defined)
@@ -79,7 +83,7 @@ def whole_source(defined: type) -> Source:
     typed = [one for one in own if file_of(one) is None]
     source = _from_files(own) if not typed else _with_typed(own, typed)
     if label(defined.__module__) == "__main__" or typed:
-        setattr(defined, CARRIED, (_HERE, source.digest))
+        setattr(live, CARRIED, (_HERE, source.digest))
     if not typed:  # what was typed may change without any file
         _files[defined] = tuple((f, stamp(f)) for f in source.modules.values()), source
     return source
@@ -110,8 +114,19 @@ def _with_typed(own: tuple[type, ...], typed: list[type]) -> Source:
 def _own_classes(defined: type) -> tuple[type, ...]:
     known = _own.get(defined)
     if known is None:
-        known = _own[defined] = tuple(one for one in defined.__mro__ if _counts(one))
+        live = _live(defined)
+        known = _own[defined] = tuple(
+            one
+            for one in live.__mro__
+            if _counts(one) or (one is live is not defined)  # even one that was installed
+        )
     return known
+
+
+def _live(defined: type) -> type:
+    """The plain class of a spec that was made of one; any other class is its own."""
+    live: type = vars(defined).get(LIVE, defined)
+    return live
 
 
 def _counts(defined: type) -> bool:

@@ -47,5 +47,5 @@ def draw_bounded(results: Results, bounds: Mapping[str, Bound], path: Path) -> l
         axis.set_ylabel("cumulative regret")
         legend_below(axis, "after the last round")
 
-    picture = Picture(path.stem, results.study.name, "", draw, width=6.4, height=4.6)
+    picture = Picture(path.name, results.study.name, "", draw, width=6.4, height=4.6)
     return picture.write(path.parent)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.figures import new_figure, save_figure, styled
+from tellback.figures import Plot, new_figure, save_figure, styled
 from tellback.lab.results import Results
 
 LABEL_CHARACTERS = 38
@@ -57,10 +57,17 @@ class Chart:
         self.draw(figure, results)
         return figure
 
-    def write(self, results: Results, folder: Path) -> list[Path]:
-        """Draw it to PNG and SVG files."""
+    def plot(self, results: Results) -> Plot:
+        """The chart of a study, for a notebook."""
         with styled():
-            return save_figure(self.figure(results), folder / self.name, (".png", ".svg"))
+            return Plot(self.figure(results))
+
+    def write(
+        self, results: Results, folder: Path, formats: Sequence[str] = (".png", ".svg")
+    ) -> list[Path]:
+        """Draw it to a file of each format."""
+        with styled():
+            return save_figure(self.figure(results), folder / self.name, formats)
 
 
 def wrapped(label: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tellback.lab.figures import new_figure, save_figure, styled
+from tellback.figures import new_figure, save_figure, styled
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tellback.figures import new_figure, save_figure, styled
 from tellback.lab.bands import simultaneous_band
 from tellback.lab.charts.chart import Chart, legend_below, plain, wrapped
 from tellback.lab.charts.colours import colours
-from tellback.lab.figures import new_figure, save_figure, styled
 from tellback.lab.results import Results
 
 FAR_ABOVE = 3.0
@@ -47,8 +47,14 @@ def _top(finals: Sequence[float]) -> float:
     return 1.1 * max((final for final in finals if final <= FAR_ABOVE * least), default=1.0) or 1.1
 
 
-def draw_regret(found: Sequence[Results], title: str, path: Path, columns: int = 2) -> list[Path]:
-    """Draw the regret of several studies into one figure; writes PNG and SVG.
+def draw_regret(
+    found: Sequence[Results],
+    title: str,
+    path: Path,
+    columns: int = 2,
+    formats: Sequence[str] = (".png", ".svg"),
+) -> list[Path]:
+    """Draw the regret of several studies into one figure, and write it in some formats.
 
     Returns
     -------
@@ -67,7 +73,7 @@ def draw_regret(found: Sequence[Results], title: str, path: Path, columns: int =
             axis.set_title(wrapped(results.study.name), fontsize=9.5)
         for axis in axes.flat[len(found) :]:
             axis.set_visible(False)
-        return save_figure(figure, path, (".png", ".svg"))
+        return save_figure(figure, path, formats)
 
 
 REGRET = Chart(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from tellback.errors import SettingError
+from tellback.lab.engines.inline import Inline
 from tellback.lab.engines.processes import Processes
 from tellback.lab.engines.ray_cluster import RayCluster
 from tellback.lab.run_one import Outcome
@@ -28,13 +30,43 @@ class Engine(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Here:
+    """Processes of this machine, and this process for classes that the others cannot import.
+
+    Parameters
+    ----------
+    note : callable
+        Told in a sentence if some runs are played in this process.
+    """
+
+    note: Callable[[str], object]
+
+    def run_all(
+        self, runs: Sequence[RunSpec], progress: Callable[[int], object]
+    ) -> Iterator[Outcome]:
+        """The outcome of each run, as they end."""
+        typed = [run for run in runs if run.typed]
+        if typed:
+            names = ", ".join(sorted({name for run in typed for name in run.typed}))
+            self.note(
+                f"{len(typed):,} runs are played in this process, one after another, because other "
+                f"processes cannot import {names}, which was typed here."
+            )
+        others = [run for run in runs if not run.typed]
+        if others:
+            yield from Processes().run_all(others, progress)
+        yield from Inline().run_all(typed, progress)
+
+
 def engine_named(name: str, workers: int | None = None, isolated: bool = False) -> Engine:
-    """The engine for a name: here, ray, or the address of a Ray cluster.
+    """The engine for a name: here, inline, ray, or the address of a Ray cluster.
 
     Parameters
     ----------
     name : str
-        ``here`` for processes of this machine; ``ray`` to start a Ray cluster on it, or to
+        ``here`` for processes of this machine; ``inline`` for this process, one run after
+        another; ``ray`` to start a Ray cluster on it, or to
         join the one that RAY_ADDRESS names; ``ray://host:port`` to join a cluster through its
         client server; ``host:port`` to join one that this machine is part of.
     workers : int, optional
@@ -44,10 +76,15 @@ def engine_named(name: str, workers: int | None = None, isolated: bool = False) 
     """
     if name == "here":
         return Processes(workers, isolated)
+    if name == "inline":
+        if workers is not None:
+            raise SettingError("Runs that are computed inline have no workers.")
+        return Inline(isolated)
     joins = ":" in name.removeprefix("ray://")
     if name != "ray" and not joins:
         raise SettingError(
-            f"Runs can be played on here, ray, ray://host:port or host:port, not on {name!r}."
+            "Runs can be played on here, inline, ray, ray://host:port or host:port, "
+            f"not on {name!r}."
         )
     if workers is not None and (joins or "RAY_ADDRESS" in os.environ):
         raise SettingError("A cluster that is joined has its own number of workers: leave it out.")

@@ -30,6 +30,11 @@ def results_html(results: Results) -> Markup:
     )
 
 
+def study_html(study: Study) -> Markup:
+    """What a study is to play, as a notebook shows it."""
+    return joined([element("p", element("b", study.name)), table(["", "to play"], _rows(study))])
+
+
 def describe(results: Results) -> str:
     """World, rounds and seeds, in one line."""
     study = results.study
@@ -70,17 +75,8 @@ def pairs_table(pairs: Sequence[Pair]) -> Markup:
 def provenance_table(results: Results) -> Markup:
     """The configuration of the runs, their time, machines and versions."""
     found = results.provenance
-    grids = [
-        [name, joined(element("div", agent.label()) for agent in grid)]
-        for name, grid in results.study.agents.items()
-    ]
     rows: list[Sequence[str]] = [
-        ["world", results.study.world.label()],
-        ["rounds", f"{results.study.rounds:,}"],
-        ["tuning seeds", _tuning(results.study)],
-        ["reported seeds", spans(results.study.reported)],
-        *_options(results.study),
-        *grids,
+        *_rows(results.study),
         ["runs", f"{len(results.runs()):,}"],
         ["time", f"{found.seconds:,.0f} s of one processor"],
         ["source of tellback", str(found.sources)],
@@ -89,6 +85,22 @@ def provenance_table(results: Results) -> Markup:
         if counted:
             rows.append([what, ", ".join(_counted(counted, value) for value in sorted(counted))])
     return table(["", "configuration"], rows)
+
+
+def _rows(study: Study) -> list[Sequence[str]]:
+    """World, rounds, seeds and agents."""
+    grids = [
+        [name, joined(element("div", agent.label()) for agent in grid)]
+        for name, grid in study.agents.items()
+    ]
+    return [
+        ["world", study.world.label()],
+        ["rounds", f"{study.rounds:,}"],
+        ["tuning seeds", _tuning(study)],
+        ["reported seeds", spans(study.reported)],
+        *_options(study),
+        *grids,
+    ]
 
 
 def _tuning(study: Study) -> str:

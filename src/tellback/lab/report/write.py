@@ -23,6 +23,7 @@ def write_report(
     sections: Sequence[Section] = (),
     pictures: Sequence[Picture] = (),
     charts: Sequence[Chart] = CHARTS,
+    pdf: bool = False,
 ) -> list[Path]:
     """Write the page, every figure as PNG and SVG, and all curves as one table.
 
@@ -38,12 +39,15 @@ def write_report(
         Tables at the top of the report, and figures below them.
     charts : sequence of Chart
         The views of each study.
+    pdf : bool
+        Whether to write the views as PDF too, for a paper.
 
     Returns
     -------
     list of Path
         The files written, the page first.
     """
+    formats = (".png", ".svg", ".pdf") if pdf else (".png", ".svg")
     drawn, files = [], []
     shown = []
     for picture in pictures:
@@ -53,13 +57,14 @@ def write_report(
     folders = [folder / name for name in slugs([one.study.name for one in found])]
     for results, own in zip(found, folders, strict=True):
         place = own if len(found) > 1 else folder
-        written = {chart: chart.write(results, place) for chart in charts if chart.applies(results)}
+        applying = [chart for chart in charts if chart.applies(results)]
+        written = {chart: chart.write(results, place, formats) for chart in applying}
         files += [path for paths in written.values() for path in paths]
-        drawings = {chart: svg.read_text(encoding="utf-8") for chart, (_, svg) in written.items()}
+        drawings = {chart: paths[1].read_text(encoding="utf-8") for chart, paths in written.items()}
         drawn.append(DrawnStudy(results, drawings))
     same = [one for one in found if list(one.study.agents) == list(found[0].study.agents)]
     if charts and len(same) > 1 and all(map(has_intervals, same)):  # the same agents, side by side
-        files += draw_regret(same, title, folder / "regret")
+        files += draw_regret(same, title, folder / "regret", formats=formats)
     path = folder / "report.html"
     with atomic_write(path) as temporary:
         temporary.write_text(page(title, drawn, sections, shown), encoding="utf-8")
