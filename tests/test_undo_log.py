@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tellback import Facts, Ledger, Listed, Task
-from tellback.agents import LORIL, Certified, Fisher, Greedy, InverseGap, Thompson
+from tellback.agents import LORIL, Certified, Greedy, InverseGap, Thompson
 from tellback.encoders import NGrams
 from tellback.errors import ProtocolError
 from tellback.models import Keywords, Mixture, Ridge, Sentence
@@ -42,7 +42,6 @@ REPLAYING: dict[str, tuple[AgentSpec, bool]] = {
     "fading ridge": (LORIL(k=0.5, model=Ridge(), lam="1/t"), False),
     "tiny ridge": (Greedy(model=Ridge(lam=1e-9)), False),
     "certified, fading": (Certified(Greedy(model=Ridge()), k=1.0), False),
-    "fisher": (Fisher(model=Ridge()), False),
     "loril mixture": (LORIL(k=0.5, model=Mixture()), False),
 }
 ALL = UNLEARNING | REPLAYING

@@ -14,7 +14,6 @@ from tellback.agents import (
     AgentSpec,
     Certified,
     EpsilonGreedy,
-    Fisher,
     Greedy,
     InverseGap,
     Thompson,
@@ -38,7 +37,6 @@ NEW: list[AgentSpec] = [
     Thompson(draws=1),
     InverseGap(scale=3.0),
     InverseGap(scale=3.0, tried="spanner"),
-    Fisher(),
 ]
 
 
@@ -50,7 +48,6 @@ NEW: list[AgentSpec] = [
         (Uniform(), "exact"),
         (LORIL(), "exact"),
         (InverseGap(), "exact"),
-        (Fisher(), "exact"),
         (Thompson(draws=100), "exact given 100 draws"),
     ],
     ids=repr,
@@ -71,7 +68,6 @@ def test_the_promises_of_an_agent_are_kept(spec: AgentSpec) -> None:
     [
         InverseGap(model=TINY),
         InverseGap(model=TINY, tried="spanner"),
-        Fisher(model=TINY),
     ],
     ids=repr,
 )
@@ -123,10 +119,6 @@ def test_every_new_agent_beats_chance(spec: AgentSpec) -> None:
         (Thompson, {"draws": 0}, "draws"),
         (InverseGap, {"scale": float("nan")}, "scale"),
         (InverseGap, {"tried": "al"}, "Did you mean 'all'"),
-        (Fisher, {"k": -1}, "k"),
-        (Fisher, {"lam": 0}, "lam"),
-        (Fisher, {"floor": 0}, "floor"),
-        (Fisher, {"floor": 0.3}, "floor"),
     ],
 )
 def test_nonsense_is_refused(spec: type[AgentSpec], values: dict[str, Any], name: str) -> None:

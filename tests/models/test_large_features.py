@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tellback import Facts, Listed, Task, play
-from tellback.agents import LORIL, Fisher, Greedy, Imitation, OneHotLORIL, RewardOnly
+from tellback.agents import LORIL, Greedy, Imitation, OneHotLORIL, RewardOnly
 from tellback.agents.fading import FadingEllipsoid
 from tellback.errors import SettingError
 from tellback.models import Ridge
@@ -54,9 +54,7 @@ def test_features_within_the_limit_are_learned_from(length: float) -> None:
     assert run.rewards[-200:].mean() > 0.95
 
 
-@pytest.mark.parametrize(
-    "agent", [RIDGE, Greedy(model=Ridge()), RewardOnly(), Fisher(model=Ridge()), Imitation()]
-)
+@pytest.mark.parametrize("agent", [RIDGE, Greedy(model=Ridge()), RewardOnly(), Imitation()])
 def test_features_beyond_it_are_refused_with_the_way_out(agent: AgentSpec) -> None:
     with pytest.raises(SettingError, match=r"length of 1e\+08; with lam=1 .*set lam to 1e\+07"):
         play(Long(1e8), agent, 400, seed=1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tellback.agents import (
     LORIL,
     EpsilonGreedy,
-    Fisher,
     Greedy,
     InverseGap,
     LearnedLORIL,
@@ -46,7 +45,6 @@ def in_tables() -> AgentGrids:
         ),
         "greedy, smoothed": (Greedy(model=SMOOTHED),),
         "LORIL, ridge": tuple(LORIL(k=k, lam=1.0, model=Ridge(lam=1.0)) for k in (0.1, 0.3, 1.0)),
-        "Fisher": tuple(Fisher(k=k) for k in (0.5, 1.0, 2.0)),
         "Thompson": tuple(Thompson(scale=scale, draws=1) for scale in (0.25, 0.5, 1.0)),
         "inverse gap": (
             InverseGap(scale=100, tried="all"),
