@@ -1,4 +1,4 @@
-"""What the classroom costs over HTTP: beside a bare echo, in long lessons, with many candidates."""
+"""The cost of the classroom over HTTP: a bare echo, long lessons, many candidates."""
 
 from __future__ import annotations
 
@@ -161,9 +161,9 @@ def long_lessons(backend: str, lesson: str, new: Callable[[], str]) -> bool:
         made: dict[int, tuple[Caller, list[float], list[float], list[int], float, float]] = {}
         for size in SIZES:
             url = new()
-            folding, starting = long_log(url, lesson, size)
+            learning, starting = long_log(url, lesson, size)
             room = stack.enter_context(running(url, ()))
-            made[size] = (Caller(*room), [], [], [size], folding, starting)
+            made[size] = (Caller(*room), [], [], [size], learning, starting)
         for _ in range(REPEATS * 10):
             for caller, choosing, describing, number, _, _ in made.values():
                 number[0] += 1
@@ -172,9 +172,9 @@ def long_lessons(backend: str, lesson: str, new: Callable[[], str]) -> bool:
                 choosing.append(caller.seconds(ask))
                 describing.append(caller.seconds(told(rng, lesson, number[0])))
     found = {}
-    for size, (_, choosing, describing, _, folding, starting) in made.items():
+    for size, (_, choosing, describing, _, learning, starting) in made.items():
         found[size] = Times.of(choosing[10:]), Times.of(describing[10:])
-        table.add_row(f"{size:,}", *map(str, found[size]), f"{folding:.2f}", f"{starting:.2f}")
+        table.add_row(f"{size:,}", *map(str, found[size]), f"{learning:.2f}", f"{starting:.2f}")
     show(table)
     met = True
     for i, what in enumerate(("choosing", "describing")):
@@ -299,14 +299,14 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
         found = find_lesson(connection, lesson)
     began = time.perf_counter()
     learner = Learner(database, found)
-    folding = time.perf_counter() - began
+    learning = time.perf_counter() - began
     with learner.locked() as agent, writing(database, lesson) as log:
         keep_checkpoint(log, agent)
     began = time.perf_counter()
     Learner(database, found)
     starting = time.perf_counter() - began
     database.close()
-    return folding, starting
+    return learning, starting
 
 
 @contextmanager

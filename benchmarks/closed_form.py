@@ -1,4 +1,4 @@
-"""What a round costs with models in closed form, beside those that are fitted step by step."""
+"""The cost of a round with models in closed form, and with models fitted step by step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tellback.roles import AgentSpec, WorldSpec
 from tellback.worlds import Images, Synthetic
 
 REPEATS = 5
-CONTESTS: dict[str, tuple[WorldSpec, int, AgentSpec, AgentSpec]] = {
+PAIRS: dict[str, tuple[WorldSpec, int, AgentSpec, AgentSpec]] = {
     "2000 instructions, 10 responses: ridge, EM": (
         Synthetic(),
         5_000,
@@ -38,7 +38,7 @@ CONTESTS: dict[str, tuple[WorldSpec, int, AgentSpec, AgentSpec]] = {
 def closed_form() -> bool:
     """Print microseconds a round, both sides in turns, and their ratio."""
     print("A round in closed form, and step by step")
-    for name, (world, rounds, closed, stepwise) in CONTESTS.items():
+    for name, (world, rounds, closed, stepwise) in PAIRS.items():
         for agent in (closed, stepwise):
             _microseconds(world, agent, 50)  # compiles
         pairs = [

@@ -15,7 +15,7 @@ Draw = Callable[[np.random.Generator, int], tuple[Array, Array]]
 
 
 def gamma(rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-    """A common part, the world's, and one of each agent's own."""
+    """A part common to both agents, the world's, and a part of each agent."""
     common = rng.gamma(8.0, 1.0, n)
     return 0.8 * (common + rng.gamma(2.0, 0.5, n)), common + rng.gamma(2.0, 0.5, n)
 

@@ -1,12 +1,12 @@
-"""How the defaults of ``Deviations`` and ``Keywords`` can be chosen: a search on tuning seeds.
+"""A search for the defaults of ``Deviations`` and ``Keywords``, on tuning seeds.
 
     python -m benchmarks.defaults [--trial] [--results FOLDER] [--workers N]
 
 Every setting of a grid plays seeds from 1000 on, which the league never reports, in the worlds of
 the league where the default would be used. A setting's score is its mean regret as a share of the
 best setting's in that world, averaged over the worlds: the lowest is chosen, and printed beside
-today's default. Where one world's best is another's worst, that is a compromise and no optimum.
-``--trial`` plays a few short runs, to see that it works.
+the current default. If the best setting in one world is the worst in another, the choice is a
+compromise. ``--trial`` plays a few short runs, as a smoke test.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tellback.agents.deviations import SMOOTHING
 from tellback.lab import Store, Study, run_studies
 from tellback.lab.engines import Engine, engine_named
 from tellback.lab.results import Results
-from tellback.league.plan import Ground, grounds
+from tellback.league.plan import LeagueWorld, league_worlds
 from tellback.models import Keywords, Mixture
 from tellback.roles import AgentSpec
 
@@ -38,15 +38,15 @@ class Search:
     Parameters
     ----------
     name : str
-        What is chosen.
+        The name of the search.
     where : tuple of str
         The worlds of the league, by name.
     settings : dict of str to AgentSpec
         The grid; the default is among them.
     default : str
-        Today's default, by name.
+        The current default, by name.
     seeds : int
-        How many tuning seeds are played, from 1000 on.
+        The number of tuning seeds, from 1000 on.
     """
 
     name: str
@@ -60,18 +60,18 @@ class Search:
         played = _few(self.settings, self.default) if trial else self.settings
         return [
             Study(
-                name=f"{self.name}: {ground.name}",
-                world=ground.world,
+                name=f"{self.name}: {place.name}",
+                world=place.world,
                 agents={name: (agent,) for name, agent in played.items()},
-                rounds=40 if trial else ground.rounds,
+                rounds=40 if trial else place.rounds,
                 tuning=(),
                 reported=tuple(range(1000, 1000 + (2 if trial else self.seeds))),
             )
-            for ground in _grounds(self.where)
+            for place in _named_worlds(self.where)
         ]
 
     def told(self, found: list[Results]) -> list[str]:
-        """The best settings with their scores, and today's default beside them."""
+        """Lines with the best settings and their scores, and the current default."""
         names = list(found[0].study.agents)
         regrets = np.array([[_mean(one, name) for name in names] for one in found])
         scores = (regrets / regrets.min(axis=1, keepdims=True)).mean(axis=0)
@@ -94,7 +94,7 @@ class Search:
 
 
 def searches() -> tuple[Search, ...]:
-    """All of them: deviations where responses stay and where they change, and key words."""
+    """All searches: deviations with fixed and with changing responses, and key words."""
     shared = tuple(product((3.0, 10.0, 30.0), (0.05, 0.2, 0.5)))
 
     def deviations(ks: Iterable[float]) -> dict[str, AgentSpec]:
@@ -136,7 +136,7 @@ def searches() -> tuple[Search, ...]:
 
 
 def run(trial: bool, store: Store, on: Engine | None = None) -> list[str]:
-    """Play all searches; returns the lines that tell of them."""
+    """Play all searches; returns the lines to print."""
     lines: list[str] = []
     for search in searches():
         lines += [*search.told(run_studies(search.studies(trial), store, on=on)), ""]
@@ -155,8 +155,8 @@ def _few(settings: dict[str, AgentSpec], default: str) -> dict[str, AgentSpec]:
     return {name: settings[name] for name in dict.fromkeys([next(iter(settings)), default])}
 
 
-def _grounds(names: tuple[str, ...]) -> list[Ground]:
-    every = {ground.name: ground for ground in grounds()}
+def _named_worlds(names: tuple[str, ...]) -> list[LeagueWorld]:
+    every = {place.name: place for place in league_worlds()}
     return [every[name] for name in names]
 
 

@@ -1,4 +1,4 @@
-"""What the lab costs: beside bare play, on two cores, and with very many runs."""
+"""The cost of the lab: compared with bare play, on two cores, and with very many runs."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def lab() -> bool:
 
 
 def overhead() -> bool:
-    """Warm workers beside bare play in a process of the same kind, in turns."""
+    """Warm workers compared with bare play in a process of the same kind, in turns."""
     ratios, seconds = [], []
     for repeat in range(REPEATS):
-        bare, kept = bare_seconds(repeat), lab_seconds(repeat)
+        bare, stored = bare_seconds(repeat), lab_seconds(repeat)
         seconds.append(bare)
-        ratios.append(kept / bare)
+        ratios.append(stored / bare)
     ratio = float(np.median(ratios))
     print(f"A run of {ROUNDS:,} rounds, {np.median(seconds):.2f} s in bare play, one process:")
     print("  the lab over bare play, in turns  " + " ".join(f"{r:.3f}" for r in ratios))
@@ -50,13 +50,13 @@ def overhead() -> bool:
 
 
 def runs_of(repeat: int, count: int = RUNS) -> list[RunSpec]:
-    """Equal runs, but for their seeds."""
+    """Runs that differ only in their seeds."""
     seeds = range(repeat * 1000, repeat * 1000 + count)
     return [RunSpec(Synthetic(), LORIL(), ROUNDS, seed) for seed in seeds]
 
 
 def bare_seconds(repeat: int) -> float:
-    """Seconds a run in a new process, without those of its first."""
+    """Seconds a run in a new process; the first run is not counted."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         times = [pool.apply(played_at, (run,)) for run in runs_of(repeat, RUNS + 1)]
     return (times[-1] - times[0]) / RUNS
@@ -68,10 +68,10 @@ def played_at(run: RunSpec) -> float:
 
 
 def lab_seconds(repeat: int) -> float:
-    """Seconds a run that is kept in a store, without those of the first."""
+    """Seconds a run with a store; the first run is not counted."""
     with new_store() as store:
         times = []
-        for outcome in Processes(1).outcomes(runs_of(repeat, RUNS + 1), lambda rounds: None):
+        for outcome in Processes(1).run_all(runs_of(repeat, RUNS + 1), lambda rounds: None):
             assert isinstance(outcome, Finished)
             store.write(outcome)
             times.append(time.perf_counter())
@@ -79,7 +79,7 @@ def lab_seconds(repeat: int) -> float:
 
 
 def two_cores() -> bool:
-    """A study of equal runs on one core and on two; and two bare processes, as the ceiling."""
+    """A study of equal runs on one core and on two; two bare processes are the upper limit."""
     runs = runs_of(99, EQUAL_RUNS)
     ratios, ceilings = [], []
     for _ in range(3):
@@ -87,7 +87,7 @@ def two_cores() -> bool:
         ratios.append(one / two)
         ceilings.append(processes_seconds(1) / processes_seconds(2))
     ratio = float(np.median(ratios))
-    print(f"{EQUAL_RUNS} equal runs, kept in a store, from beginning to end:")
+    print(f"{EQUAL_RUNS} equal runs with a store, from beginning to end:")
     print(f"  two cores over one            {ratio:8.2f}   {bar(ratio >= CORES_BAR, CORES_BAR)}")
     print(
         f"  two bare processes over one   {np.median(ceilings):8.2f}   (what this machine can do)"
@@ -112,7 +112,7 @@ def processes_seconds(processes: int) -> float:
 
 
 def many_runs() -> bool:
-    """Ten thousand short runs: memory while they go on, and what status and report take."""
+    """Ten thousand short runs: memory during them, and the time of status and report."""
     study = Study(
         "many",
         Synthetic(instructions=20, responses=5, rank=3),
@@ -132,7 +132,7 @@ def many_runs() -> bool:
 
     with new_store() as store:
         began = time.perf_counter()
-        (found,) = run_studies([study], store, on=Processes(os.cpu_count()), watch=Weighing())
+        (found,) = run_studies([study], store, on=Processes(os.cpu_count()), listener=Weighing())
         took = time.perf_counter() - began
         del found
         status_seconds = seconds_of(lambda: status_of(study, store))
@@ -141,7 +141,7 @@ def many_runs() -> bool:
             lambda: write_report("many", [finished(study, store)], store.folder / "report")
         )
     tenth = len(memory) // 10
-    # The first tenth warms up; what comes after must not grow with the number of runs.
+    # The first tenth warms up; after it, memory must not grow with the number of runs.
     grown = max(memory[-tenth:-1]) / max(memory[tenth : 2 * tenth])
     bars = {
         "status, seconds": (status_seconds, SECONDS_BAR),

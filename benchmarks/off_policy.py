@@ -3,13 +3,13 @@
     python -m benchmarks.off_policy [logs]
     python -m benchmarks.off_policy loggers [logs]
 
-Every log is played in a world of its own task stream; the truth is the target's mean reward on
-the log's own tasks, which the referee of a simulation can say exactly. Of each estimator: the
-share of 95% intervals that held it, their mean length, and the mean error in standard errors of
-the mean of the logs (about -2 to 2 where there is no bias; logs that were refused are not in it).
+Every log is played in a world with its own task stream. The truth is the target's mean reward on
+the log's tasks, which a simulation knows exactly. For each estimator: the share of 95% intervals
+that held the truth, their mean length, and the mean error in standard errors of the mean over logs
+(about -2 to 2 without bias; refused logs are not counted).
 
-The second form tells which agents write logs that others can be judged by: how many of their logs
-are refused, and how long intervals are by those that are not.
+The second form shows which agents write logs by which others can be judged: how many of their logs
+are refused, and how long the intervals of the other logs are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ import numpy as np
 from tellback import Simulation, Task, play, rounds
 from tellback.agents import (
     AgentSpec,
-    EnsembleSampling,
     EpsilonGreedy,
     Greedy,
     InverseGap,
@@ -35,12 +34,12 @@ from tellback.agents import (
 from tellback.arrays import Array
 from tellback.models import Mixture
 from tellback.off_policy import (
-    Estimate,
     Greedily,
     Log,
     OverlapError,
     Policy,
     Uniformly,
+    ValueEstimate,
     doubly_robust,
     inverse_propensity,
     self_normalised,
@@ -65,7 +64,6 @@ CANDIDATES: tuple[AgentSpec, ...] = (
     EpsilonGreedy(epsilon=0.3),
     EpsilonGreedy(epsilon=0.1),
     InverseGap(),
-    EnsembleSampling(),
     Thompson(),
 )
 LONG = 1000
@@ -113,7 +111,7 @@ def report(world: Synthetic, logger: AgentSpec, number: int, logs: int) -> dict[
     """A row for every target: coverage, length and bias of each estimator, and refusals."""
     simulation = world.build(np.random.default_rng(0))
     taught, targets = _targets(simulation)
-    estimators: list[Callable[[Log, Policy], Estimate]] = [
+    estimators: list[Callable[[Log, Policy], ValueEstimate]] = [
         inverse_propensity,
         self_normalised,
         lambda log, target: doubly_robust(log, target, taught),
@@ -121,7 +119,7 @@ def report(world: Synthetic, logger: AgentSpec, number: int, logs: int) -> dict[
             log, target, Mixture().build(world.facts, np.random.default_rng(0)), learn=True
         ),
     ]
-    found: dict[str, list[list[tuple[float, Estimate]]]] = {name: [] for name in targets}
+    found: dict[str, list[list[tuple[float, ValueEstimate]]]] = {name: [] for name in targets}
     refused = dict.fromkeys(targets, 0)
     for seed in range(logs):
         log = Log.of(islice(rounds(simulation, logger, seed=seed), number))
@@ -171,7 +169,7 @@ def logger_row(world: Synthetic, logger: AgentSpec, logs: int) -> list[str]:
     return cells
 
 
-def _cell(pairs: list[tuple[float, Estimate]]) -> str:
+def _cell(pairs: list[tuple[float, ValueEstimate]]) -> str:
     held = np.mean([e.low <= truth <= e.high for truth, e in pairs])
     length = np.mean([e.high - e.low for _, e in pairs])
     errors = np.array([e.mean - truth for truth, e in pairs])

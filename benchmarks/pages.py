@@ -1,10 +1,10 @@
-"""Write measured figures into the tables of the pages, from results that are there.
+"""Write measured figures into the tables of the pages, from stored results.
 
     python -m benchmarks.pages [--results FOLDER]
 
 The rows of the paper's optimiser in ``docs/results.md`` (``tellback paper synthetic --full``) and
 the tables of the league in ``docs/howto/which-agent.md`` (``tellback league``). A study that is not
-complete is named, and what the page says of it stays.
+complete is named, and its rows stay unchanged.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 from tellback.lab import Store, Study
 from tellback.lab.compare import mean_regret
 from tellback.lab.results import Results
-from tellback.league.fields import RECOMMENDED
-from tellback.league.plan import Ground, grounds
+from tellback.league.agents import RECOMMENDED
+from tellback.league.plan import LeagueWorld, league_worlds
 from tellback.league.table import edges, reached
 from tellback.paper import optimiser
 from tellback.paper.claims import claim
@@ -31,7 +31,7 @@ AGENTS = ("LORIL", "epsilon-greedy", "greedy", "random")
 
 
 def optimiser_rows(store: Store, page: Path) -> None:
-    """The claim under the paper's optimiser, and everybody's regret."""
+    """The claim under the paper's optimiser, and the regret of all agents."""
     lines = page.read_text().splitlines()
     told = [line for line in lines if BY_ADAM in line]
     rows: tuple[list[str], list[str]] = [], []
@@ -53,24 +53,24 @@ def optimiser_rows(store: Store, page: Path) -> None:
 
 
 def league_tables(store: Store, page: Path) -> None:
-    """What the recommended agent saves, and everybody's regret in every world."""
+    """The savings of the recommended agent, and the regret of all agents in every world."""
     lines = page.read_text().splitlines()
-    for ground in grounds():
-        league, bar = ground.studies(1.0)
+    for place in league_worlds():
+        league, bar = place.studies(1.0)
         if results := complete(bar, store):
-            row = next(i for i, line in enumerate(lines) if line.startswith(f"| {ground.name} | "))
-            lines[row] = _bar(lines[row], ground, results)
+            row = next(i for i, line in enumerate(lines) if line.startswith(f"| {place.name} | "))
+            lines[row] = _bar(lines[row], place, results)
         if results := complete(league, store):
-            _fill_column(lines, ground.name, results)
+            _fill_column(lines, place.name, results)
     page.write_text("\n".join(lines) + "\n")
 
 
-def _bar(row: str, ground: Ground, results: Results) -> str:
-    """The row of a world with the rival's settings, what was saved and the verdict put in."""
-    saved = results.difference(RECOMMENDED, ground.rival)
+def _bar(row: str, place: LeagueWorld, results: Results) -> str:
+    """The row of a world, with the rival's settings, the saving and the verdict filled in."""
+    saved = results.difference(RECOMMENDED, place.rival)
     cells = [cell.strip() for cell in row.split("|")]
-    cells[4] = f"{results.label(ground.rival)}{edges(results, ground)}"
-    cells[6:8] = [str(saved), "reached" if reached(saved, ground) else "not reached"]
+    cells[4] = f"{results.label(place.rival)}{edges(results, place)}"
+    cells[6:8] = [str(saved), "reached" if reached(saved, place) else "not reached"]
     return " | ".join(cells).strip()
 
 
@@ -90,9 +90,9 @@ def _fill_column(lines: list[str], world: str, results: Results) -> None:
 def complete(study: Study, store: Store) -> Results | None:
     """The results of a study; None if some of its runs are missing."""
     found = Results(study, store, partial=True)
-    if found.is_whole():
+    if found.has_all_runs():
         return found.complete()
-    print(f"Not complete, and left as it was: {study.name}")
+    print(f"Not complete, and left unchanged: {study.name}")
     return None
 
 

@@ -1,4 +1,4 @@
-"""What a ridge that changes every round costs: lambda_t = 1/t against a constant one."""
+"""The cost of a ridge that changes every round: lambda_t = 1/t, and a constant one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUNDS, REPEATS = 300, 5
 
 
 class ByNumPy:
-    """The same widths as one writes them first: a sum, inverted anew every round."""
+    """The same widths in plain NumPy: a sum, inverted every round."""
 
     def __init__(self, dim: int) -> None:
         self._sum = np.zeros((dim, dim))

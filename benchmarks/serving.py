@@ -25,7 +25,7 @@ from tellback.classroom.web import serving
 
 HOST = "127.0.0.1"
 IDLE = 2.0
-"""Seconds after which a connection is made anew: uvicorn ends those that are idle for five."""
+"""Seconds of idling after which a connection is renewed: uvicorn closes it after five."""
 
 
 class Shown(BaseModel):

@@ -1,4 +1,4 @@
-"""LORIL as one would write it in PyTorch on a first day: the benchmark's counterpart.
+"""A first version of LORIL in PyTorch, for comparison in the benchmark.
 
 One full-history Adam step on theta a round, Sigma solved for the bonus of every response.
 The history is kept in Python lists, in tensors of the final size, or as counts.

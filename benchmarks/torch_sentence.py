@@ -1,4 +1,4 @@
-"""The sentence model as one would write it in PyTorch: benchmark's counterpart, tests' oracle.
+"""A first version of the sentence model in PyTorch, for the benchmark and as a test oracle.
 
 ``nn.Embedding``, ``nn.GRU`` and ``nn.Linear``; batches padded; gradients by autograd.
 """

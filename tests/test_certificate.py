@@ -454,6 +454,7 @@ def test_the_table_has_the_certificate_beside_the_regret() -> None:
         "bonus",
         "propensity",
         "width",
+        "highest",
         "reward",
         "regret",
         "certificate",

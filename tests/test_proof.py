@@ -23,7 +23,7 @@ from tellback.agents import (
     SelfNormalized,
 )
 from tellback.models import FiniteClass, Mixture, Ridge
-from tellback.proof import IN_TIME, OWN_WORD, Proof, standing_of
+from tellback.proof import IN_TIME, OWN_WORD, Proof, proof_status_of
 from tellback.specs import all_parts
 from tellback.streams import Streams
 from tellback.worlds import Adversarial, OneHotFeatures, Realizable, Synthetic
@@ -154,10 +154,10 @@ def test_going_back_to_a_checkpoint_counts_as_taking_back() -> None:
     for t in (1, 2, 3):
         ledger.ask(t, task)
         ledger.tell(t, t % 2)
-    assert standing_of(agent).proof is not None
+    assert proof_status_of(agent).proof is not None
     ledger.withdraw(2)
-    assert ledger.told == standing_of(agent).learned == 2
-    assert "1 descriptions were taken back" in standing_of(agent).caveat
+    assert ledger.told == proof_status_of(agent).learned == 2
+    assert "1 descriptions were taken back" in proof_status_of(agent).caveat
 
 
 def test_late_and_lost_descriptions_leave_the_proof_where_the_world_does_not_read_them() -> None:
@@ -247,7 +247,7 @@ class Boastful:
 
     caveat = ""
     heuristic = ""
-    proof = standing = "proven"
+    proof = proof_status = "proven"
 
     def respond(self, task: Task, rng: np.random.Generator) -> Any:
         return task.choose(0, estimate=0.5)._replace(width=0.0, highest=0.5)
@@ -281,7 +281,7 @@ class Bold(ModelAgent):
 
 def test_an_agents_own_word_is_no_proof() -> None:
     inner: Any = LORIL.as_repaired(model=CLASS).build(WORLD.facts, np.random.default_rng(0))
-    assert standing_of(inner).proof is not None
+    assert proof_status_of(inner).proof is not None
     for agent in (Boastful(), Wrapper(inner), Bold(inner.model, inner.explorer)):
         assert not_proven(play(WORLD, agent, 3), OWN_WORD)
 
@@ -343,11 +343,11 @@ ALTERED: dict[str, Callable[[Any], object]] = {
 @pytest.mark.parametrize("said", ALTERED)
 def test_an_altered_agent_has_no_proof(said: str) -> None:
     agent = BY_RIDGE.build(Coin.facts, np.random.default_rng(0))
-    assert standing_of(agent).proof is not None
+    assert proof_status_of(agent).proof is not None
     ALTERED[said](agent)
-    assert standing_of(agent).proof is None
+    assert proof_status_of(agent).proof is None
     if "_lam" not in said:  # refused before, as it is not the model's
-        assert said in standing_of(agent).caveat
+        assert said in proof_status_of(agent).caveat
 
 
 def test_an_altered_spec_has_no_proof() -> None:
@@ -362,14 +362,14 @@ def test_other_members_than_those_of_the_spec_void_the_proof() -> None:
     with pytest.raises(ValueError, match="read-only"):
         agent.model._members[:] = 0.1
     agent.model._members = agent.model._members / 2
-    assert "agent.agent.model._members is not" in standing_of(agent).caveat
+    assert "agent.agent.model._members is not" in proof_status_of(agent).caveat
 
 
 def test_an_agent_that_was_asked_and_not_told_is_still_a_fresh_one() -> None:
     for spec in (PROVEN, BY_RIDGE, LORIL.as_repaired(model=Mixture())):
         agent = spec.build(WORLD.facts, np.random.default_rng(0))
         agent.respond(next(rounds(WORLD, Greedy())).task, np.random.default_rng(0))
-        assert standing_of(agent).proof is not None
+        assert proof_status_of(agent).proof is not None
 
 
 class Crooked(Coin):
@@ -437,10 +437,10 @@ def test_withdrawals_are_remembered_in_files(tmp_path: Path) -> None:
     for word in (0, 1):
         agent.learn(task, task.choose(word), word)
     agent.save(tmp_path / "told.npz")
-    assert standing_of(load(tmp_path / "told.npz")).proof is not None
+    assert proof_status_of(load(tmp_path / "told.npz")).proof is not None
     assert agent.withdraw(task, task.choose(0), 0)
     agent.save(tmp_path / "withdrawn.npz")
-    caveat = standing_of(load(tmp_path / "withdrawn.npz")).caveat
+    caveat = proof_status_of(load(tmp_path / "withdrawn.npz")).caveat
     assert caveat.startswith("1 descriptions were taken back")
 
 
@@ -451,9 +451,9 @@ def test_no_probability_below_1_is_printed_as_100_percent() -> None:
 
 def test_what_stands_behind_an_agent_can_be_sent_to_another_process() -> None:
     for spec in (PROVEN, BY_RIDGE, Certified(Greedy(model=Mixture()))):
-        standing = standing_of(spec.build(WORLD.facts, np.random.default_rng(0)))
-        again = pickle.loads(pickle.dumps(standing))
-        assert again == standing
+        status = proof_status_of(spec.build(WORLD.facts, np.random.default_rng(0)))
+        again = pickle.loads(pickle.dumps(status))
+        assert again == status
         f = WORLD.build(np.random.default_rng(0)).truth.f  # type: ignore[union-attr]
         assert again.proof.holds(f)
         assert not again.proof.holds(3 * f)

@@ -85,6 +85,7 @@ def test_the_table_has_a_row_a_round() -> None:
         "bonus",
         "propensity",
         "width",
+        "highest",
         "reward",
         "regret",
         "certificate",

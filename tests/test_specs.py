@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
+from tellback.agents import (
+    LORIL,
+    AgentSpec,
+    Certified,
+    EpsilonGreedy,
+    Greedy,
+    RadiusSpec,
+    Uniform,
+)
+from tellback.encoders import EncoderSpec
 from tellback.errors import SettingError, TellbackError, UnknownNameError
-from tellback.models import Mixture, MixtureByAdam, ModelSpec
-from tellback.specs import Spec, known_kinds, spec_from_data
+from tellback.models import Mixture, MixtureByAdam, ModelSpec, Ridge
+from tellback.specs import (
+    PartType,
+    Spec,
+    all_parts,
+    known_kinds,
+    part_from_data,
+    part_types,
+    spec_from_data,
+)
 from tellback.worlds import Synthetic, WorldSpec
 
 positive = st.floats(min_value=1e-6, max_value=1e300)
@@ -191,3 +210,49 @@ def test_every_refusal_is_a_tellback_error_and_a_value_error() -> None:
         LORIL(k=-1)
     with pytest.raises(ValueError, match="k must be"):
         LORIL(k=-1)
+
+
+# Settings that are specs
+
+
+@dataclass(frozen=True)
+class Outer(Spec):
+    role: ClassVar[str] = "outer thing"
+
+    part: ModelSpec | None = None
+    number: float | RadiusSpec = 1.0
+    live: EncoderSpec | Any = None
+    plain: tuple[str, ...] = ()
+
+
+def test_parts_are_found_in_the_annotations() -> None:
+    found = part_types(Outer)
+    assert found == {
+        "part": PartType((ModelSpec,), or_value=False),
+        "number": PartType((RadiusSpec,), or_value=True),
+        "live": PartType((EncoderSpec,), or_value=False),
+    }
+    assert part_types(Certified)["agent"].bases == (AgentSpec,)  # not only those with a model
+
+
+def test_an_annotation_that_cannot_be_evaluated_allows_a_spec_of_any_role() -> None:
+    class Local: ...
+
+    @dataclass(frozen=True)
+    class Own(AgentSpec):
+        abstract: ClassVar[bool] = True
+        thing: Local | ModelSpec | None = None
+
+    assert part_types(Own) == {"thing": PartType((Spec,), or_value=True)}
+    assert part_from_data(Own, "thing", {"kind": "ridge", "lam": 2.0}) == Ridge(lam=2.0)
+
+
+def test_a_table_for_a_setting_that_is_a_value_is_refused() -> None:
+    with pytest.raises(SettingError, match="lam is a value, not a table"):
+        spec_from_data(AgentSpec, {"kind": "loril", "lam": {"kind": "ridge"}})
+
+
+def test_every_spec_of_a_spec_is_a_part() -> None:
+    spec = Certified(Greedy(model=Ridge()))
+    assert list(spec.parts()) == ["agent", "k"]
+    assert [part.kind for part in all_parts(spec)] == ["certified", "greedy", "ridge", "repaired"]

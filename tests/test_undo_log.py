@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tellback import Facts, Ledger, Listed, Task
-from tellback.agents import LORIL, Certified, EnsembleSampling, Fisher, Greedy, InverseGap, Thompson
+from tellback.agents import LORIL, Certified, Fisher, Greedy, InverseGap, Thompson
 from tellback.encoders import NGrams
 from tellback.errors import ProtocolError
 from tellback.models import Keywords, Mixture, Ridge, Sentence
 from tellback.roles import AgentSpec, Choice, Instruction, State
 from tellback.streams import Stream
-from tellback.undo_log import MOST_SNAPSHOTS, SNAPSHOT_EVERY, Told, ToldLog
+from tellback.undo_log import MOST_SNAPSHOTS, SNAPSHOT_EVERY, Told, ToldLog, UndoLog
 from tests.support.oracles import Diary, random_simplex
 
 RESPONSES = Listed(random_simplex(np.random.default_rng(0), 5, 3))
@@ -43,7 +43,6 @@ REPLAYING: dict[str, tuple[AgentSpec, bool]] = {
     "tiny ridge": (Greedy(model=Ridge(lam=1e-9)), False),
     "certified, fading": (Certified(Greedy(model=Ridge()), k=1.0), False),
     "fisher": (Fisher(model=Ridge()), False),
-    "ensemble": (EnsembleSampling(members=3, model=Ridge()), False),
     "loril mixture": (LORIL(k=0.5, model=Mixture()), False),
 }
 ALL = UNLEARNING | REPLAYING
@@ -429,3 +428,68 @@ def test_what_was_withdrawn_leaves_ties_as_they_were() -> None:
     ours, theirs = (agent.respond(task, np.random.default_rng(5)) for agent in (told, never))
     assert ours.propensity == theirs.propensity == pytest.approx(1 / 6)
     assert ours.estimate == 0
+
+
+class Chain:
+    """An agent whose state depends on all that it was taught, and on the order."""
+
+    def __init__(self) -> None:
+        self.digest = 0
+        self.learned = 0
+
+    def teach(self, round: int, entry: int) -> None:
+        self.digest = hash((self.digest, round, entry))
+        self.learned += 1
+
+    def state(self) -> State:
+        return {"digest": self.digest}
+
+    def restore(self, state: State) -> None:
+        self.digest = int(state["digest"])
+
+
+@settings(max_examples=50)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 400), st.integers(0, 400), st.integers(0, 2)),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_rewound_and_taught_the_rest_an_agent_was_taught_exactly_that(
+    changes: list[tuple[int, int, int]],
+) -> None:
+    """Each change keeps some of the first descriptions, and then there are some more."""
+    agent: Any = Chain()
+    log: UndoLog[int] = UndoLog(agent, most=5)
+    for kept, more, entry in changes:
+        first = list(log.taught.items())[:kept]
+        wanted = dict(first) | {1000 * entry + i: entry for i in range(len(first), more)}
+        before, agent.learned = dict(log.taught), 0
+        count = log.rewind(wanted)
+        assert list(log.taught.items()) == list(wanted.items())[:count]
+        assert agent.learned == 0
+        for round, value in list(wanted.items())[count:]:
+            agent.teach(round, value)
+            log.add(round, value)
+        fresh = Chain()
+        for round, value in wanted.items():
+            fresh.teach(round, value)
+        assert log.taught == wanted
+        assert agent.digest == fresh.digest
+        assert len(log._snapshots) <= 5
+        if list(wanted.items())[: len(before)] == list(before.items()):
+            assert agent.learned == len(wanted) - len(before), "nothing was to be taken back"
+
+
+def test_the_latest_descriptions_are_taken_back_quickly_in_a_long_log() -> None:
+    agent = Restorable()
+    log = ToldLog(agent, most=5)
+    for t in range(1, 100 * SNAPSHOT_EVERY + 1):
+        one = Told(task(t, False), task(t, False).choose(0), t % 3)
+        agent.learn(*one)
+        log.add(t, one)
+    for t in (100 * SNAPSHOT_EVERY, 100 * SNAPSHOT_EVERY - 1, 99 * SNAPSHOT_EVERY + 1):
+        agent.learned = 0
+        assert log.withdraw(t)
+        assert agent.learned < SNAPSHOT_EVERY

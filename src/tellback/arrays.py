@@ -17,9 +17,9 @@ AnyArray = NDArray[Any]
 
 
 def immutable(array: AnyArray) -> AnyArray:
-    """The array over immutable bytes, which nobody who is given it can make writable.
+    """The array over immutable bytes, which no holder can make writable.
 
-    Itself if it is so already, else a copy laid out in memory as the array is.
+    The array itself if it is immutable already, else a copy with the same memory layout.
     """
     owner: Any = array
     while isinstance(owner, np.ndarray):

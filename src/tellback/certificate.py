@@ -1,4 +1,4 @@
-"""What can be known of regret without the truth: a running certificate, and a check of it."""
+"""Bounds on regret without the truth: a running certificate, and its calibration."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def calibrated_by_matches(
 ) -> Calibration:
     """Calibration without the truth: matches are samples of the reward that is bounded.
 
-    Only a contradiction shows: where matches are so many, or so few, that the mean reward must
-    lie outside the mean of its bounds, some bound was none. That none shows proves nothing.
+    Only contradictions can be seen: if there are so many matches, or so few, that the mean reward
+    must lie outside the mean of its bounds, some bound failed. No contradiction proves nothing.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ WITHOUT_KERNELS = ("classroom", "cli", "lab", "league", "paper", "sources")
 
 @cache
 def source_digest(without: tuple[str, ...] = ()) -> str:
-    """A name for the source of tellback, but for some rooms, that no other source has."""
+    """A digest of tellback's source, without some rooms."""
     package = Path(__file__).parent
     source = hashlib.sha256()
     for path in sorted(package.rglob("*.py")):

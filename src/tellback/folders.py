@@ -1,4 +1,4 @@
-"""Where things are kept: those that can be made again, and those that cannot."""
+"""The user's folders: a cache that can be rebuilt, and data that cannot."""
 
 from __future__ import annotations
 

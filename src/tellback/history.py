@@ -1,4 +1,4 @@
-"""The public past of a run, as a world may read it."""
+"""The public history of a run, for worlds that read it."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ class History(Sequence[Exchange]):
         return list(self._rounds)[which] if isinstance(which, slice) else self._rounds[which]
 
     def _add(self, finished: Exchange) -> None:
-        """For the loop only: a world reads."""
+        """Add a round (for the loop only)."""
         self._rounds.append(finished)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tellback.errors import ProtocolError
 from tellback.read_only import PLAIN, read_only
-from tellback.roles import Agent, Choice, Instruction, Task
+from tellback.roles import Agent, Choice, Instruction, Task, plain_response
 from tellback.streams import Stream
 from tellback.undo_log import Told, ToldLog
 
@@ -151,21 +151,6 @@ def with_features_of(task: Task, choice: Choice) -> Choice:
     """The choice with the task's own features of its response, as a log or a pipe returns it."""
     features = task.responses.features(choice.response)
     return choice if choice.features is features else choice._replace(features=features)
-
-
-def plain_response(response: Any) -> Any:
-    """A number or a text of a plain type: a class of the agent's own could carry the request.
-
-    The teacher sees the response, and must not learn the request from it. Responses of other
-    types are the world's own.
-    """
-    if isinstance(response, np.integer):
-        return np.generic.item(response)  # not by a method of the agent's
-    if isinstance(response, str):
-        return str.__str__(response)
-    if isinstance(response, int) and not isinstance(response, bool):
-        return int.__int__(response)
-    return response
 
 
 def plain_number(number: Any) -> float:

@@ -1,7 +1,7 @@
 """Whether descriptions matched as often as the hidden rewards say.
 
-Given the response, a description is what was asked for with the probability that is the
-reward. So matches less rewards sum to a martingale. An agent that knows what the teacher will
+Given the response, a description matches the instruction with a probability equal to the
+reward. So matches minus rewards sum to a martingale. An agent that knows what the teacher will
 say, or reaches the teacher by another way than its responses, gets more matches than that.
 """
 

@@ -1,8 +1,8 @@
-"""What makes a certificate of regret a proof, and what voids it.
+"""When a certificate of regret is a proof, and when it is not.
 
 A certificate is a proof if the widths that it sums hold the truth with a stated probability.
 That follows from a radius of the theory and a model that keeps its premises, never from what
-an agent says of itself: only the types that ``vouches`` knows can have a proof, made by
+an agent says of itself: only the types that ``register_provable`` knows can have a proof, made by
 tellback's own specs and unaltered. Then the run must have been what the theory is about. A
 ``Witness`` looks at what can be seen of that; what cannot be seen is a condition, and printed
 with the proof.
@@ -21,7 +21,7 @@ from tellback.arrays import Array
 ROUNDING = 1e-9
 """By how much a reward may differ from f(x) . g, and a truth from a member of its class."""
 
-OWN_WORD = "nothing but the agent's own word stands behind its widths"
+OWN_WORD = "nothing but the agent's own word supports its widths"
 
 DRAWN = "every description is drawn from P(x | y, s), given context and response alone"
 
@@ -87,8 +87,8 @@ class Proof:
         return said + "".join(f", {'and ' if i else ''}if {c}" for i, c in enumerate(conditions))
 
 
-class Standing(NamedTuple):
-    """What stands behind the widths that an agent states.
+class ProofStatus(NamedTuple):
+    """Whether the widths that an agent states are proven.
 
     Attributes
     ----------
@@ -105,22 +105,22 @@ class Standing(NamedTuple):
     learned: int = 0
 
 
-_KNOWN: dict[type, Callable[[Any], Standing]] = {}
+_KNOWN: dict[type, Callable[[Any], ProofStatus]] = {}
 
 
-def vouches(kind: type, standing: Callable[[Any], Standing]) -> None:
-    """Have agents of exactly this type be known: a subclass may do something else."""
-    _KNOWN[kind] = standing
+def register_provable(kind: type, status: Callable[[Any], ProofStatus]) -> None:
+    """Register how agents of exactly this type prove their widths; subclasses do not count."""
+    _KNOWN[kind] = status
 
 
-def standing_of(agent: object) -> Standing:
-    """What stands behind an agent's widths now; nothing, if its type is not known."""
+def proof_status_of(agent: object) -> ProofStatus:
+    """Whether an agent's widths are proven now; they are not if its type is not registered."""
     known = _KNOWN.get(type(agent))
-    return Standing(None, OWN_WORD) if known is None else known(agent)
+    return ProofStatus(None, OWN_WORD) if known is None else known(agent)
 
 
 class Witness:
-    """Sees whether a run is one that its agent's proof is about.
+    """Checks whether a run meets the premises of its agent's proof.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class Witness:
         self, agent: object, truth: object, start: int, drawn: bool, late: bool, reactive: bool
     ) -> None:
         self._agent = agent
-        self._before = standing_of(agent)
+        self._before = proof_status_of(agent)
         self._start = start
         self._drawn = drawn
         self._by_meaning = bool(getattr(truth, "by_meaning", False))
@@ -155,11 +155,11 @@ class Witness:
         self._silent = self._played = 0
         self._linear: bool | None = None  # not known, as long as nothing is seen of F
 
-    def watch(self, rounds: Iterator[Any]) -> Iterator[Any]:
-        """The rounds as they come; looked at only where there is a proof to lose."""
-        return rounds if self._before.proof is None else self._watched(rounds)
+    def observe(self, rounds: Iterator[Any]) -> Iterator[Any]:
+        """The rounds, unchanged; they are inspected only if there is a proof."""
+        return rounds if self._before.proof is None else self._observed(rounds)
 
-    def _watched(self, rounds: Iterator[Any]) -> Iterator[Any]:
+    def _observed(self, rounds: Iterator[Any]) -> Iterator[Any]:
         f = self._f
         for one in rounds:
             self._played += 1
@@ -170,7 +170,7 @@ class Witness:
                 self._linear = near and self._linear is not False
             yield one
 
-    def verdict(self, told: int) -> Standing:
+    def verdict(self, told: int) -> ProofStatus:
         """The proof with its conditions, or why there is none, after the last round.
 
         Parameters
@@ -178,11 +178,11 @@ class Witness:
         told : int
             How many descriptions the agent was given in these rounds.
         """
-        proof, after = self._before.proof, standing_of(self._agent)
+        proof, after = self._before.proof, proof_status_of(self._agent)
         if proof is None or after.proof is None:
             return after
         if void := self._void(proof, after.learned, told):
-            return Standing(None, void, after.learned)
+            return ProofStatus(None, void, after.learned)
         earlier = self._before.learned
         conditions = [*proof.conditions]
         if earlier:
@@ -197,10 +197,10 @@ class Witness:
             conditions.append(IN_TIME)
         known = self._drawn and self._linear is True  # else seen of chosen responses alone
         told_of = replace(proof, known=known, conditions=tuple(conditions), holds=None)
-        return Standing(told_of, "", after.learned)
+        return ProofStatus(told_of, "", after.learned)
 
     def _void(self, proof: Proof, learned: int, told: int) -> str:
-        """What of the run is not as the proof needs it."""
+        """The premise that the run violates; '' if none."""
         before = self._before.learned
         if before and before != self._start:
             of_this = f", and {self._start:,} rounds of this run were before" * bool(self._start)

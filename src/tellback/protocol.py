@@ -182,13 +182,13 @@ def play(
         live,
         simulation.truth,
         start=start,
-        drawn=_draws_from_the_truth(world),
+        drawn=_is_our_world(world),
         late=delay is not None,
         reactive=remembered.memory != 0,
     )
     ledger = Ledger(live, streams.stream("agent"))
     loop = _protocol_1(simulation, ledger, streams, start, delay, remembered)
-    recorder.consume(witness.watch(islice(loop, rounds)), progress)
+    recorder.consume(witness.observe(islice(loop, rounds)), progress)
     if isinstance(live, IsolatedAgent):
         live.flush()
     return recorder.run(
@@ -200,7 +200,7 @@ def play(
         history=remembered,
         match=match,
         by_meaning=bool(getattr(simulation.truth, "by_meaning", False)),
-        standing=witness.verdict(ledger.told),
+        status=witness.verdict(ledger.told),
     )
 
 
@@ -238,7 +238,7 @@ def _protocol_1(
 
 
 def _presented(task: Any, facts: Facts, t: int) -> Task:
-    """What the world presented, if it is a task as its facts say."""
+    """The task that the world presented; an error if its facts do not allow it."""
     if type(task) is not Task:
         raise ProtocolError(f"In round {t} the world presented {task!r}, which is no Task.")
     if not facts.fits(task.instruction):
@@ -250,7 +250,7 @@ def _presented(task: Any, facts: Facts, t: int) -> Task:
 
 
 def _described(said: Any, facts: Facts, t: int) -> Instruction | None:
-    """What the teacher said, if it is an instruction or nothing."""
+    """The description; an error if it is neither an instruction nor None."""
     if said is not None and not facts.fits(said):
         raise ProtocolError(
             f"In round {t} the teacher said {said!r}, "
@@ -276,7 +276,7 @@ def _judged(truth: Truth | None, task: Task, response: Any, t: int) -> tuple[flo
 
 
 class _Post:
-    """Brings descriptions to the ledger later, or never."""
+    """Delivers descriptions to the ledger late, or never."""
 
     def __init__(self, ledger: Ledger, delay: Delay, streams: Streams) -> None:
         self._ledger = ledger
@@ -304,7 +304,7 @@ def _at_once(t: int, rng: np.random.Generator) -> int:
 
 
 def _sent(agent: AgentSpec | Agent, world: object) -> Packed | IsolatedAgent:
-    """An agent as its process will get it; a warning if the world can be found even so."""
+    """The agent, packed for its process; a warning if it could find the world nevertheless."""
     for part in all_parts(world) if isinstance(world, WorldSpec) else ():
         if isinstance(part, WorldSpec) and getattr(part, "seed", None) is not None:
             warnings.warn(
@@ -344,11 +344,11 @@ def _build(
     return simulation, agent
 
 
-def _draws_from_the_truth(world: object) -> bool:
+def _is_our_world(world: object) -> bool:
     """Whether the teacher is known to draw descriptions from the truth: in worlds of ours."""
     ours = isinstance(world, WorldSpec) and type(world).__module__.startswith("tellback.")
     within = getattr(world, "world", None)
-    return ours and (within is None or _draws_from_the_truth(within))
+    return ours and (within is None or _is_our_world(within))
 
 
 def _remembered(

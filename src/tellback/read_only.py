@@ -1,9 +1,9 @@
-"""Contexts as agents are given them: nothing that an agent does reaches the world's own.
+"""Read-only contexts for agents: an agent cannot change the world's own.
 
-A world may keep what is in its tasks, and teacher and truth read it after the agent did. So
-the agent is given a copy: arrays over immutable bytes, which nobody can make writable, and
-all else by ``copy.deepcopy``, which must share nothing with the original that can change.
-What cannot change is given as it is, and costs next to nothing.
+A world may keep the contents of its tasks, and teacher and truth read them after the agent. So
+the agent gets a copy: arrays over immutable bytes, which nobody can make writable, and all
+else by ``copy.deepcopy``, which must share nothing mutable with the original.
+Immutable objects are passed as they are, at almost no cost.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ referee of a simulation holds: nothing that an agent receives refers to it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -118,6 +119,27 @@ class Choice(NamedTuple):
     width: float = float("nan")
     highest: float = float("nan")
 
+    def to_data(self) -> dict[str, Any]:
+        """All fields but the features, as JSON can hold them: None for what is not finite."""
+        response, _, *account = self
+        finite = (
+            None if value is None or not math.isfinite(value) else float(value) for value in account
+        )
+        return {"response": plain_response(response), **dict(zip(ACCOUNT, finite, strict=True))}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], features: Array) -> Choice:
+        """The choice that ``to_data`` described; what is None there was not stated."""
+        account: dict[str, Any] = {name: data.get(name) for name in ACCOUNT}
+        for name, number in account.items():
+            if number is None and name != "propensity":
+                account[name] = float("nan")
+        return cls(data["response"], features, **account)
+
+
+ACCOUNT = Choice._fields[2:]
+"""What an agent says of its choice: estimate, bonus, propensity, width, highest."""
+
 
 class Task(NamedTuple):
     """What the world presents in a round (Protocol 1, line 2).
@@ -149,7 +171,7 @@ class Task(NamedTuple):
         return Choice(response, features, estimate, bonus, propensity)
 
 
-class Shown(NamedTuple):
+class DemonstratedContext(NamedTuple):
     """A context that also shows the task of the round before, and the best response to it.
 
     Attributes
@@ -307,6 +329,21 @@ class AgentSpec(Spec):
     def build(self, facts: Facts, rng: np.random.Generator) -> Agent:
         """Bring the agent to life, with all that it may know beforehand."""
         raise NotImplementedError
+
+
+def plain_response(response: Any) -> Any:
+    """A number or a text without what a class of the agent's own could carry.
+
+    The teacher sees the response, and must not learn from it what was asked for. Responses of
+    other classes are the business of those who list them.
+    """
+    if isinstance(response, np.integer):
+        return np.generic.item(response)  # not by a method of the agent's
+    if isinstance(response, str):
+        return str.__str__(response)
+    if isinstance(response, int) and not isinstance(response, bool):
+        return int.__int__(response)
+    return response
 
 
 def missing(thing: object, role: type) -> list[str]:

@@ -21,7 +21,7 @@ from tellback.certificate import (
 from tellback.extras import demand_extra
 from tellback.match_check import MatchCheck, match_check
 from tellback.matching import ErrorRates, Match, Same
-from tellback.proof import Proof, Standing
+from tellback.proof import Proof, ProofStatus
 from tellback.roles import Agent, Exchange, Round
 from tellback.specs import Spec
 from tellback.theory import Interval, running_mean
@@ -36,6 +36,21 @@ PROGRESS_SECONDS = 0.25
 
 NOTHING_TOLD = -1
 """Stands for a missing description in a column of whole numbers."""
+
+
+COLUMNS = {
+    "instructions": "instruction",
+    "responses": "response",
+    "descriptions": "description",
+    "estimates": "estimate",
+    "bonuses": "bonus",
+    "propensities": "propensity",
+    "widths": "width",
+    "highest": "highest",
+    "rewards": "reward",
+    "regrets": "regret",
+}
+"""The fields of ``Run`` with one entry a round, and what the entry is called in a table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,21 +179,14 @@ class Run:
         )
 
     def table(self) -> polars.DataFrame:
-        """The run as a polars table, a row a round."""
+        """The run as a polars table, a row a round; its regret is cumulative."""
         demand_extra("lab", ["polars"], "A table")
         import polars
 
         frame = polars.DataFrame(
             {
                 "t": np.arange(self.start + 1, self.start + len(self) + 1),
-                "instruction": self.instructions,
-                "response": self.responses,
-                "description": self.descriptions,
-                "estimate": self.estimates,
-                "bonus": self.bonuses,
-                "propensity": self.propensities,
-                "width": self.widths,
-                "reward": self.rewards,
+                **{entry: getattr(self, name) for name, entry in COLUMNS.items()},
                 "regret": self.regret,
                 "certificate": self.certificate,
             },
@@ -264,44 +272,24 @@ class Recorder:
     """Writes rounds into columns whose memory is taken once, at the beginning."""
 
     def __init__(self, rounds: int) -> None:
-        # np.full touches every page now, so that memory stays flat while the run goes on.
-        self._regrets, self._rewards, self._estimates, self._bonuses, self._propensities = (
-            np.full(rounds, np.nan) for _ in range(5)
-        )
-        self._widths, self._highest = np.full(rounds, np.nan), np.full(rounds, np.nan)
         self._rounds = rounds
-        self._instructions: Any = []
-        self._responses: Any = []
-        self._descriptions: Any = []
+        # np.full touches every page now, so that memory stays flat while the run goes on.
+        self._columns: dict[str, Any] = {name: np.full(rounds, np.nan) for name in COLUMNS}
 
     def consume(self, rounds: Iterator[Round], progress: Callable[[int], object] | None) -> None:
         """Record every round."""
         first = next(rounds)
-        self._instructions = self._column(first.task.instruction)
-        self._responses = self._column(first.choice.response)
-        self._descriptions = self._column(first.task.instruction)  # of the same kind
-        # Views through which a single number is written faster than into the array.
-        regrets, rewards = _writable(self._regrets), _writable(self._rewards)
-        estimates, bonuses = _writable(self._estimates), _writable(self._bonuses)
-        propensities = _writable(self._propensities)
-        widths, highest = _writable(self._widths), _writable(self._highest)
-        instructions, responses = _writable(self._instructions), _writable(self._responses)
-        descriptions = _writable(self._descriptions)
+        self._columns["instructions"] = self._column(first.task.instruction)
+        self._columns["responses"] = self._column(first.choice.response)
+        self._columns["descriptions"] = self._column(first.task.instruction)  # of the same kind
+        columns = [_writable(column) for column in self._columns.values()]
         reported, done, noted = 0, 0, monotonic()
-        for i, (_, task, choice, description, reward, regret) in enumerate(chain([first], rounds)):
-            regrets[i] = regret
-            rewards[i] = reward
-            response, _, estimate, bonus, propensity, width, upper = choice
-            estimates[i] = estimate
-            bonuses[i] = bonus
-            widths[i] = width
-            highest[i] = upper
-            if propensity is not None:
-                propensities[i] = propensity
-            instructions[i] = task[1]
-            responses[i] = response
-            if description is not None:
-                descriptions[i] = description
+        for i, one in enumerate(chain([first], rounds)):
+            _, task, choice, description, reward, regret = one
+            row = (task[1], choice[0], description, *choice[2:], reward, regret)
+            for column, value in zip(columns, row, strict=True):  # in the order of COLUMNS
+                if value is not None:
+                    column[i] = value
             done = i + 1
             if progress is not None:
                 now = monotonic()
@@ -326,37 +314,28 @@ class Recorder:
         start: int,
         history: Sequence[Exchange],
         match: Match,
-        standing: Standing,
+        status: ProofStatus,
         by_meaning: bool = False,
     ) -> Run:
         """The finished record."""
         run = Run(
-            regrets=self._regrets,
-            rewards=self._rewards,
-            estimates=self._estimates,
-            bonuses=self._bonuses,
-            propensities=self._propensities,
-            widths=self._widths,
-            highest=self._highest,
-            instructions=self._instructions,
-            responses=self._responses,
-            descriptions=self._descriptions,
+            **self._columns,
             agent=agent,
             world_name=name_of(world),
             agent_name=agent_name,
-            proof=standing.proof,
-            caveat=standing.caveat,
+            proof=status.proof,
+            caveat=status.caveat,
             seed=seed,
             start=start,
             history=history,
             match=match,
             by_meaning=by_meaning,
         )
-        return _held_against_the_truth(run)
+        return _check_proof(run)
 
 
-def _held_against_the_truth(run: Run) -> Run:
-    """The run, its proof void or called in question by what the referee saw."""
+def _check_proof(run: Run) -> Run:
+    """The run; its proof is dropped or marked as failed if the truth contradicts it."""
     if run.proof is None:
         return run
     check = run.match_check
@@ -368,10 +347,11 @@ def _held_against_the_truth(run: Run) -> Run:
 
 
 def _writable(column: Any) -> Any:
+    """A view through which a single number is written faster than into the array."""
     return column.data if isinstance(column, np.ndarray) else column
 
 
 def name_of(thing: object) -> str:
-    """What a run calls its world or its agent: the settings, or else the class."""
+    """The name of a world or an agent in a run: its settings, or else its class."""
     name = repr(thing) if isinstance(thing, Spec) else type(thing).__name__
     return str.__str__(name)  # a plain text: a class of the agent's own could answer otherwise

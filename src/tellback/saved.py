@@ -51,7 +51,7 @@ def save(agent: Savable, path: str | Path) -> None:
     spec, facts = getattr(agent, "spec", None), getattr(agent, "facts", None)
     if isinstance(spec, AgentSpec) and isinstance(facts, Facts):
         header |= {"agent": spec.to_data(), "facts": asdict(facts)}
-    if withdrawn := getattr(agent, "withdrawn", 0):  # no part of the state, and yet of its past
+    if withdrawn := getattr(agent, "withdrawn", 0):  # not part of the state, but of its history
         header["withdrawn"] = int(withdrawn)
     arrays = {STATE + name: np.asarray(value) for name, value in state.items()}
     for name, array in arrays.items():

@@ -1,16 +1,19 @@
 """Specs: the frozen settings of a world, a model or an agent.
 
-A spec is not a live thing. It compares, hashes and prints; it turns into plain data and
-back, so that a run can be named by the hash of its configuration; and it checks its own
-values, so that nonsense is refused before any work starts.
+A spec is not a live object. Specs compare, hash and print. They convert to plain data and back, so
+that the hash of its configuration names a run. They check their values, so that wrong settings are
+refused before any work starts.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+import types
+import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
-from typing import Any, ClassVar, Self, TypeVar
+from dataclasses import MISSING, Field, dataclass, fields
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from tellback.errors import SettingError, unknown_name
 from tellback.sources import note_class, source_of
@@ -55,15 +58,14 @@ class Spec:
         return f"{'an' if cls.role[0] in 'aeiou' else 'a'} {cls.role}"
 
     def _set_validated(self, **values: object) -> None:
-        """Put checked values in place of the given ones (for ``__post_init__``)."""
+        """Replace given values by checked ones (for ``__post_init__``)."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
     def to_data(self) -> Data:
         """The spec as plain data: its kind, its version and every setting.
 
-        Whoever tries out a spec of their own will not raise its version with every edit: it
-        has a digest of its source too.
+        A user's own spec has a digest of its source too: nobody raises a version with every edit.
         """
         data: Data = {"kind": self.kind, "version": self.version}
         if source := source_of(type(self)):
@@ -80,7 +82,7 @@ class Spec:
         return " ".join([self.kind, *self._shown_settings()])
 
     def brief(self) -> str:
-        """The kind and the settings that are not as by default: ``sentence hidden=32``."""
+        """The kind and the settings that differ from their defaults: ``sentence hidden=32``."""
         usual = {
             field.name: field.default_factory()
             if field.default_factory is not MISSING
@@ -108,6 +110,11 @@ class Spec:
         """The names of the settings."""
         return [field.name for field in fields(cls)]
 
+    def parts(self) -> dict[str, Spec]:
+        """The settings that are specs now, by name."""
+        values = {name: getattr(self, name) for name in self.settings()}
+        return {name: value for name, value in values.items() if isinstance(value, Spec)}
+
     def with_settings(self, settings: Mapping[str, object]) -> Self:
         """A copy with some settings changed; an unknown name gets the nearest known one."""
         current = {name: getattr(self, name) for name in self.settings()}
@@ -123,18 +130,74 @@ AnySpec = TypeVar("AnySpec", bound=Spec)
 def all_parts(spec: Spec) -> Iterator[Spec]:
     """A spec, and all specs among its settings and theirs."""
     yield spec
-    for field in fields(spec):
-        value = getattr(spec, field.name)
-        if isinstance(value, Spec):
-            yield from all_parts(value)
+    for part in spec.parts().values():
+        yield from all_parts(part)
+
+
+VALUES = (bool, int, float, str)
+"""What the value of a setting may be in a file."""
+
+
+class PartType(NamedTuple):
+    """What a setting may be that may be a spec.
+
+    Attributes
+    ----------
+    bases : tuple of type
+        The bases of its possible roles, such as ``ModelSpec``.
+    or_value : bool
+        Whether it may be a number or a text too. A live object is nothing that a file can say.
+    """
+
+    bases: tuple[type[Spec], ...]
+    or_value: bool
+
+    def base(self, kind: object) -> type[Spec]:
+        """The base that knows a kind; if none does, the last."""
+        knowing = (base for base in self.bases if kind in known_kinds(base))
+        return next(knowing, self.bases[-1])
+
+
+def part_types(owner: type) -> dict[str, PartType]:
+    """The settings of a spec, or another dataclass, that may be specs, by their annotations."""
+    found = {field.name: _part_type(owner, field) for field in fields(owner)}
+    return {name: part for name, part in found.items() if part.bases}
+
+
+def _part_type(owner: type, field: Field[Any]) -> PartType:
+    annotation = _annotation(owner, field)
+    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
+    options = typing.get_args(annotation) if union else (annotation,)
+    specs = [one for one in options if isinstance(one, type) and issubclass(one, Spec)]
+    in_order = sorted({_role_base(one) for one in specs}, key=lambda base: base.role)
+    return PartType(tuple(in_order), or_value=any(one in VALUES for one in options))
+
+
+def _role_base(spec: type[Spec]) -> type[Spec]:
+    """The class that names the role, such as ``AgentSpec``."""
+    bases = [one for one in spec.__mro__ if issubclass(one, Spec) and "role" in vars(one)]
+    return bases[0]
+
+
+def _annotation(owner: type, field: Field[Any]) -> Any:
+    """What a field is declared as; a spec of any role or a value, where nobody can tell."""
+    if not isinstance(field.type, str):
+        return field.type
+    declared = next(
+        one for one in owner.__mro__ if field.name in vars(one).get("__annotations__", ())
+    )
+    try:
+        return eval(field.type, vars(sys.modules[declared.__module__]))
+    except Exception:  # a name of a function's, or one that only type checkers import
+        return Spec | str
 
 
 def known_kinds(base: type[AnySpec]) -> dict[str, type[AnySpec]]:
-    """Every spec of a role by its kind, in alphabetical order."""
+    """Every spec of a role by its kind, in alphabetical order; of all roles for ``Spec`` itself."""
     found = {
         kind: spec
         for (role, kind), spec in sorted(Spec._known.items())
-        if role == base.role and issubclass(spec, base)
+        if base.role in (role, Spec.role) and issubclass(spec, base)
     }
     return found
 
@@ -150,8 +213,7 @@ def spec_named(base: type[AnySpec], kind: str) -> type[AnySpec]:
 def spec_from_data(base: type[AnySpec], data: Any) -> AnySpec:
     """The spec that ``to_data`` described.
 
-    Settings that are themselves specs are told by their ``kind``. A spec of another
-    version is refused: its results would not be those of this one.
+    A spec of another version is refused: its results would not be those of this one.
     """
     if not isinstance(data, Mapping) or not isinstance(data.get("kind"), str):
         raise SettingError(
@@ -169,15 +231,15 @@ def spec_from_data(base: type[AnySpec], data: Any) -> AnySpec:
         if name not in spec.settings():
             raise unknown_name(f"setting of {spec.kind} named", name, spec.settings())
         if isinstance(value, Mapping):
-            value = spec_from_data(_base_of_role(value), value)
+            value = part_from_data(spec, name, value)
         values[name] = tuple(value) if isinstance(value, list) else value
     return spec(**values)
 
 
-def _base_of_role(data: Mapping[str, Any]) -> type[Spec]:
-    """The role of a nested spec: the one that knows its kind."""
-    for role, kind in Spec._known:
-        if kind == data.get("kind"):
-            return next(base for base in Spec.__subclasses__() if base.role == role)
-    kinds = [kind for _, kind in Spec._known]
-    raise unknown_name("spec of kind", str(data.get("kind")), kinds)
+def part_from_data(owner: type, name: str, data: Any) -> Spec:
+    """The spec that a setting of a spec, or of another dataclass, is described to be."""
+    part = part_types(owner).get(name)
+    if part is None:
+        raise SettingError(f"{name} is a value, not a table such as {data!r}.")
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    return spec_from_data(part.base(kind), data)

@@ -6,7 +6,7 @@ round's number. Hence two agents with one seed meet the same tasks however much 
 them draws, a run can be taken up at any round, and descriptions may be given in any order.
 
 A stream is a NumPy ``Generator`` over the counter-based Philox generator: the round's
-number is a word of its counter. The key follows from seed and role. Whoever draws from a
+number is a word of its counter. The key follows from seed and role. An agent that draws from a
 stream can read its key, and from the key find a seed below 2**64. From the key of a larger
 seed, which is a cryptographic hash, there is no way back.
 """
@@ -134,7 +134,7 @@ def _key(seed: int, role: str) -> AnyArray:
 
 
 CLASS_STREAM = "model class"
-"""The role from whose birth the members of a known model class are drawn."""
+"""The role whose initial stream draws the members of a known model class."""
 
 
 class Streams:

@@ -9,68 +9,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tellback import Choice, Facts, Listed, Task, play, rounds
+from tellback import Facts, Listed, Task, play, rounds
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, ModelAgent, Uniform
 from tellback.agents.explorers import Dithering, Optimism
-from tellback.roles import Instruction, State
 from tellback.streams import Stream
 from tellback.worlds import Synthetic
-from tests.support.oracles import Floats, random_simplex
-
-RESPONSES = 6
-WORLD = Synthetic(instructions=5, responses=RESPONSES, rank=3, seed=2)
-
-
-class Fixed:
-    """A model that always estimates the same."""
-
-    def __init__(self, *estimates: float) -> None:
-        self.values = np.array(estimates)
-
-    def estimates(self, instruction: Instruction, responses: Listed) -> Floats:
-        return self.values
-
-    def learn(self, features: Floats, description: Instruction) -> None: ...
-
-    def state(self) -> State:
-        return {}
-
-    def restore(self, state: State) -> None: ...
-
-
-def trained(spec: AgentSpec, lessons: int = 40) -> ModelAgent:
-    agent = play(WORLD, spec, lessons, seed=1).agent
-    assert isinstance(agent, ModelAgent)
-    return agent
-
-
-def a_task(instruction: int = 0) -> Task:
-    (first,) = islice(rounds(WORLD, Uniform()), 1)
-    task: Task = first.task._replace(instruction=instruction)
-    return task
-
-
-def chosen(agent: Any, task: Task, times: int = 3000) -> list[Choice]:
-    stream = Stream(77, "agent")
-    return [agent.respond(task, stream.at(t)) for t in range(times)]
-
-
-def check_propensities(choices: list[Choice], responses: int) -> None:
-    """Each response has one propensity; they sum to 1, and are the frequencies."""
-    propensity = np.zeros(responses)
-    counts = np.zeros(responses)
-    for choice in choices:
-        assert choice.propensity is not None
-        if counts[choice.response]:
-            assert propensity[choice.response] == choice.propensity
-        propensity[choice.response] = choice.propensity
-        counts[choice.response] += 1
-    assert propensity.sum() == pytest.approx(1, rel=1e-12)
-    possible = propensity > 0
-    if possible.sum() > 1:
-        expected = propensity[possible] * counts.sum()
-        assert stats.chisquare(counts[possible], expected).pvalue > 1e-3
-
+from tests.support.explorers import (
+    RESPONSES,
+    WORLD,
+    Fixed,
+    a_task,
+    check_propensities,
+    chosen,
+    trained,
+)
+from tests.support.oracles import random_simplex
 
 AGENTS: list[AgentSpec] = [
     *(Greedy(ties=ties) for ties in ("random", "first")),

@@ -31,7 +31,7 @@ from tellback.agents.radius import Moment
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError, TellbackError
 from tellback.models import FiniteClass, Mixture, Ridge, Sentence
-from tellback.proof import standing_of
+from tellback.proof import proof_status_of
 from tellback.roles import Instruction, State
 from tellback.specs import spec_from_data
 from tellback.worlds import Images, Realizable, Synthetic
@@ -404,9 +404,9 @@ def test_a_class_refuses_what_is_no_distribution_and_stays_as_it_was() -> None:
 
 
 def caveat(spec: AgentSpec, world: Any = WORLD) -> str:
-    standing = standing_of(spec.build(world.facts, np.random.default_rng(0)))
-    assert (standing.proof is None) == (standing.caveat != "")
-    return standing.caveat
+    status = proof_status_of(spec.build(world.facts, np.random.default_rng(0)))
+    assert (status.proof is None) == (status.caveat != "")
+    return status.caveat
 
 
 def test_only_a_derived_radius_with_a_model_that_keeps_its_premises_is_proven() -> None:
@@ -464,12 +464,12 @@ class Foreign:
 
 def test_a_model_that_does_not_say_how_exact_it_is_proves_nothing() -> None:
     agent = LORIL.as_repaired(model=CLASS).build(WORLD.facts, np.random.default_rng(0))
-    assert standing_of(agent).caveat == ""
+    assert proof_status_of(agent).caveat == ""
     explorer: Any = agent.explorer
     swapped = ModelAgent(Foreign(), explorer)
-    assert "for another model" in standing_of(swapped).caveat
+    assert "for another model" in proof_status_of(swapped).caveat
     explorer.about(swapped.model)
-    assert "does not bound how far" in standing_of(swapped).caveat
+    assert "does not bound how far" in proof_status_of(swapped).caveat
 
 
 def test_a_run_says_what_its_agent_says() -> None:

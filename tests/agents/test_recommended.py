@@ -17,13 +17,13 @@ from tellback.agents.deviations import DeviationBonus
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError
 from tellback.lab import Store, run_studies
-from tellback.league.fields import PAPER, RECOMMENDED
-from tellback.league.plan import grounds
+from tellback.league.agents import PAPER, RECOMMENDED
+from tellback.league.plan import league_worlds
 from tellback.models import Keywords, Mixture, Network, Ridge
 from tellback.paper.grids import KS, LAMBDAS
 from tellback.streams import Streams
 from tellback.worlds import Images, OneHotFeatures, Paraphrases, RawFeatures, Synthetic
-from tests.support.inline import Inline
+from tests.support.studies import Inline
 
 SMALL = Synthetic(instructions=6, responses=8, rank=3)
 
@@ -119,28 +119,28 @@ def test_deviations_have_far_less_regret_than_chance() -> None:
 
 
 def test_no_seed_is_both_tuned_on_and_reported() -> None:
-    for ground in grounds():
-        for study in ground.studies(1.0):
+    for place in league_worlds():
+        for study in place.studies(1.0):
             assert not set(study.tuning) & set(study.reported), study.name
 
 
 def test_the_papers_loril_plays_its_own_grid_wherever_it_is_the_rival() -> None:
-    rivals = [ground for ground in grounds() if ground.rival == PAPER]
+    rivals = [place for place in league_worlds() if place.rival == PAPER]
     assert len(rivals) >= 5
-    for ground in rivals:
-        _, contest = ground.studies(1.0)
-        grid: Any = contest.agents[PAPER]
+    for place in rivals:
+        _, versus_rival = place.studies(1.0)
+        grid: Any = versus_rival.agents[PAPER]
         assert {(one.k, one.lam) for one in grid} >= {(k, lam) for k in KS for lam in LAMBDAS}
         assert all(one.ties == "random" for one in grid)
-        assert len(contest.agents[RECOMMENDED]) == 1, "its settings were chosen elsewhere"
+        assert len(versus_rival.agents[RECOMMENDED]) == 1, "its settings were chosen elsewhere"
 
 
 def test_enough_seeds_are_reported() -> None:
-    for ground in grounds():
-        league, contest = ground.studies(1.0)
-        fewest = 20 if isinstance(ground.world, Images) else 100  # a run with a GRU takes seconds
+    for place in league_worlds():
+        league, versus_rival = place.studies(1.0)
+        fewest = 20 if isinstance(place.world, Images) else 100  # a run with a GRU takes seconds
         assert len(league.reported) >= fewest
-        assert len(contest.reported) >= fewest
+        assert len(versus_rival.reported) >= fewest
 
 
 # The search for defaults.
@@ -157,7 +157,9 @@ def test_the_search_for_defaults_tells_what_it_chose_beside_the_default(tmp_path
 
 
 def test_the_defaults_are_among_the_settings_that_are_searched() -> None:
-    reported = {seed for g in grounds() for study in g.studies(1.0) for seed in study.reported}
+    reported = {
+        seed for g in league_worlds() for study in g.studies(1.0) for seed in study.reported
+    }
     for search in defaults.searches():
         spec: Any = search.settings[search.default]
         plain = Greedy(model=Keywords()) if search.name == "Keywords" else Deviations()

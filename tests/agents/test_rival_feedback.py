@@ -17,7 +17,7 @@ from tellback import Choice, Facts, Listed, Run, Simulation, Task, check, play, 
 from tellback.agents import LORIL, AgentSpec, Imitation, OneHotLORIL, RewardOnly
 from tellback.encoders import Thumbnail
 from tellback.errors import ProtocolError, SettingError
-from tellback.roles import Instruction, Shown, WorldSpec
+from tellback.roles import DemonstratedContext, Instruction, WorldSpec
 from tellback.specs import spec_from_data
 from tellback.streams import Stream
 from tellback.worlds import Demonstrations, Hard, Images, Realizable, Synthetic
@@ -323,7 +323,7 @@ def test_with_fewer_features_than_responses_showing_once_may_not_be_enough() -> 
     """The middle of a line is no corner: no weights make it the highest."""
     agent = begun(Imitation(lam=1e-6, ties="first"), Facts(2, 1, fixed_responses=True))
     line = Listed([[1.0, 0.0], [0.7, 0.3], [0.2, 0.8]])
-    shown = Task(Shown(0, Task(0, 0, line), 1), 0, line)
+    shown = Task(DemonstratedContext(0, Task(0, 0, line), 1), 0, line)
     for _ in range(50):
         agent.learn(shown, shown.choose(0), 0)
     assert chosen(agent, shown).response != 1
@@ -337,7 +337,7 @@ def test_imitation_is_the_ridge_regression_of_being_the_best() -> None:
     for _ in range(60):
         listed = Listed(rng.normal(size=(5, 4)))
         x, best = int(rng.integers(3)), int(rng.integers(5))
-        task = Task(Shown(0, Task(0, x, listed), best), 0, listed)
+        task = Task(DemonstratedContext(0, Task(0, x, listed), best), 0, listed)
         agent.learn(task, task.choose(0), int(rng.integers(3)))
         rows[x] += list(listed.matrix)
         marks[x] += [float(y == best) for y in range(5)]

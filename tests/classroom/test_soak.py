@@ -266,20 +266,20 @@ def the_agent_is_what_the_log_teaches(seen: Seen, lesson: str) -> ModelAgent:
             ).scalars()
         )
         found = find_lesson(connection, lesson)
-        folded = LessonAgent(DEFINITIONS[lesson])
-        folded.learn_new(partial(read_active, connection, lesson))
+        rebuilt = LessonAgent(DEFINITIONS[lesson])
+        rebuilt.learn_new(partial(read_active, connection, lesson))
     learner = Learner(seen.database, found)
-    assert learner.agent.active == folded.active == seen.active(lesson)
+    assert learner.agent.active == rebuilt.active == seen.active(lesson)
     agent = by_hand(seen, lesson)
-    assert same_state(learner.agent.state(), folded.state())
+    assert same_state(learner.agent.state(), rebuilt.state())
     assert same_state(learner.agent.state(), agent.state())
-    if len(folded.active) > 3 * 64:
+    if len(rebuilt.active) > 3 * 64:
         assert kept, "no checkpoint was ever kept"
     return agent
 
 
 def by_hand(seen: Seen, lesson: str) -> ModelAgent:
-    """An agent that is taught what the log says, without the code that folds it."""
+    """An agent that is taught what the log says, without the code of the classroom."""
     agent = DEFINITIONS[lesson].build()
     questions = {event.round: event for event in seen.events[lesson] if event.kind is Kind.ASKED}
     with seen.database.read() as connection:

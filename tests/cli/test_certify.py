@@ -43,7 +43,7 @@ def test_certify_shows_the_certificate_its_light_and_the_bounds(
     assert f"{said}; calibration green" in out
     assert "Calibration by matches alone: grey" in out
     assert "Theorem 2, repaired (delta = 0.2)" in out
-    assert "only a scale here" in out, "the theorem is not about greedy"
+    assert "for scale only" in out, "the theorem is not about greedy"
     assert (tmp_path / "c.png").stat().st_size > 10_000
 
 

@@ -189,7 +189,7 @@ def test_a_damaged_file_is_named_and_computed_again(tiny: Path) -> None:
         assert "is not finished" in report.stderr
         run = tellback("study", "run", "tiny.toml", "--workers", "1", cwd=tiny)
         assert run.returncode == 0, run.stderr
-        assert f"{name} is damaged and will be computed again" in run.stderr
+        assert f"{name} is damaged and will be played again" in run.stderr
         assert path.read_bytes() == sound
         assert run.stdout == (tiny / "run.txt").read_text()
     finally:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import gc
-import io
 import os
-import pickle
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -23,11 +20,11 @@ from tellback import Task, load, play, rounds
 from tellback.agents import LORIL, Greedy, Uniform
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError, TellbackError
-from tellback.isolation import IsolatedAgent, IsolationError, parent, wire
+from tellback.isolation import IsolatedAgent, IsolationError, parent
 from tellback.isolation import process as processes
 from tellback.models import Ridge
 from tellback.responses import Listed
-from tellback.roles import AgentSpec, Choice
+from tellback.roles import AgentSpec
 from tellback.specs import known_kinds
 from tellback.streams import Stream
 from tellback.worlds import Demonstrations, Images, Synthetic
@@ -373,73 +370,3 @@ def test_elsewhere_it_says_what_to_do() -> None:
         agent.respond(task, np.random.default_rng(0))
     with pytest.raises(AttributeError, match="model"):
         _ = agent.model
-
-
-# The encoding.
-
-NAN = float("nan")
-
-
-@pytest.mark.parametrize("response", [0, 2**70, "a sentence", (1, "b", (2,)), ()])
-@pytest.mark.parametrize("propensity", [None, 0.1])
-def test_choices_survive_the_wire_bit_for_bit(response: Any, propensity: float | None) -> None:
-    numbers = (0.1 + 0.2, -0.0, propensity, NAN, 5e-324)
-    frame = wire.encoded_choice(Choice(response, np.empty(0), *numbers))
-    assert frame[:1] == wire.CHOICE
-    found = wire.decoded_choice(frame[1:])
-    assert found[0] == response
-    for one, other in zip(found[1:], numbers, strict=True):
-        assert (one is None and other is None) or struct.pack("d", one) == struct.pack("d", other)
-
-
-BOMB = pickle.dumps(print)
-
-
-@pytest.mark.parametrize(
-    "decode",
-    [wire.decoded_choice, wire.decoded_value, wire.decoded_error, wire.decoded_state],
-)
-@pytest.mark.parametrize(
-    "body",
-    [b"", b"x", BOMB, b"[" * 100_000, b'{"a": 1}', b"[[1]]", b"\xff" * 60, b"[1, 2, 3]"],
-    ids=repr,
-)
-def test_whatever_comes_is_decoded_or_refused(decode: Callable[[bytes], Any], body: bytes) -> None:
-    with pytest.raises(wire.WireError):
-        decode(body)
-
-
-@pytest.mark.parametrize("text", [b"null", b"1.5", b'{"a": 1}', b"[null]", b"[" * 40 + b"]" * 40])
-def test_a_response_is_a_number_a_text_or_a_tuple(text: bytes) -> None:
-    body = wire._NUMBERS.pack(0.0, 0.0, 0.0, False, 0.0, 0.0, len(text)) + text
-    with pytest.raises(wire.WireError):
-        wire.decoded_choice(body)
-
-
-def test_a_state_with_a_pickle_in_it_is_refused() -> None:
-    file = io.BytesIO()
-    arrays: dict[str, Any] = {"state.a": np.array([print], dtype=object)}
-    np.savez(file, **arrays)
-    with pytest.raises(wire.WireError):
-        wire.decoded_state(file.getvalue())
-
-
-def test_a_state_that_would_grow_is_refused() -> None:
-    file = io.BytesIO()
-    arrays: dict[str, Any] = {"state.a": np.zeros(100_000)}
-    np.savez_compressed(file, **arrays)
-    with pytest.raises(wire.WireError, match="compressed"):
-        wire.decoded_state(file.getvalue())
-
-
-def test_only_a_state_may_be_large() -> None:
-    large = struct.pack("<Q", 1 << 30)
-    assert wire.length_of(large, wire.most_bytes(wire.STATE)) == 1 << 30
-    for kind in (wire.CHOICE, wire.VALUE, wire.ERROR):
-        with pytest.raises(wire.WireError, match="bytes"):
-            wire.length_of(large, wire.most_bytes(kind))
-
-
-def test_the_text_of_an_error_is_cut() -> None:
-    frame = wire.encoded_error("KeyError", "\u20ac" * 10**7, "x" * 10**7)
-    assert len(frame) < wire.most_bytes(wire.ERROR)

@@ -20,7 +20,7 @@ from tellback.lab.study import RunSpec
 from tellback.roles import AgentSpec, Facts
 from tellback.streams import Stream, Streams
 from tellback.worlds import Synthetic
-from tests.support.inline import Inline
+from tests.support.studies import Inline
 
 WORLD = Synthetic(instructions=4, responses=6, rank=3)
 TRIED = 3

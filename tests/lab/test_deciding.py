@@ -20,8 +20,7 @@ from tellback.lab.run_one import Outcome
 from tellback.lab.sequential import MIN_PAIRS, evidence
 from tellback.lab.status import finished, status_of
 from tellback.worlds import Synthetic
-from tests.support.inline import Idle, Inline
-from tests.support.watching import Counting
+from tests.support.studies import Counting, Idle, Inline
 
 WORLD = Synthetic(instructions=20, responses=5, rank=3)
 ALIKE: dict[str, tuple[AgentSpec, ...]] = {
@@ -43,7 +42,7 @@ class Telling(Counting):
         self.announced: list[tuple[int, int]] = []
         self.played_since: list[int] = []
 
-    def build(self, runs: int, rounds: int) -> None:
+    def begin(self, runs: int, rounds: int) -> None:
         self.announced.append((runs, rounds))
         self.played_since.append(0)
 
@@ -134,7 +133,7 @@ def test_seeds_are_added_until_it_is_decided_or_the_budget_is_spent(
     study: Study, tmp_path: Path
 ) -> None:
     store, watcher, engine = Store(tmp_path), Telling(), Inline()
-    (results,) = run_studies([study], store, on=engine, watch=watcher)
+    (results,) = run_studies([study], store, on=engine, listener=watcher)
     reported = results.study.reported
     assert list(reported) == expected(study)
     assert not set(reported) & set(study.tuning)
@@ -178,10 +177,10 @@ class Stopping(Inline):
         super().__init__()
         self._left = after
 
-    def outcomes(
+    def run_all(
         self, runs: Sequence[RunSpec], played: Callable[[int], object]
     ) -> Iterator[Outcome]:
-        for outcome in super().outcomes(runs, played):
+        for outcome in super().run_all(runs, played):
             if not self._left:
                 raise KeyboardInterrupt
             self._left -= 1
@@ -288,7 +287,7 @@ def test_a_verdict_needs_seeds_on_which_there_is_regret(tmp_path: Path) -> None:
 def test_runs_that_two_studies_share_are_told_of_once(tmp_path: Path) -> None:
     watcher = Telling()
     studies = [a_study(), a_study(name="again", everywhere=False)]
-    run_studies(studies, Store(tmp_path), on=Inline(), watch=watcher)
+    run_studies(studies, Store(tmp_path), on=Inline(), listener=watcher)
     assert watcher.played_since[-1] == watcher.announced[-1][1]
 
 

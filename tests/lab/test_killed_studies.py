@@ -20,8 +20,8 @@ import pytest
 
 from tellback.lab import Results, Store, plan_from_toml, run_studies
 from tellback.lab.status import finished, status_of
-from tests.support.inline import Idle, Inline
 from tests.support.patience import PATIENCE
+from tests.support.studies import Idle, Inline
 
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
 PLAN = """

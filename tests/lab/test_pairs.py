@@ -17,10 +17,9 @@ from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.lab import Decide, Results, Study, running_less_regret
-from tellback.lab.growth import growth
 from tellback.lab.pairs import Pair
 from tellback.worlds import Synthetic
-from tests.support.by_hand import MadeUp
+from tests.support.studies import MadeUp
 
 WORLD = Synthetic(instructions=20, responses=5, rank=3)
 
@@ -274,50 +273,6 @@ def test_a_budget_that_cannot_be_kept_is_refused(tuning_runs: Any, says: str) ->
     agents = {"ours": LORILS[:2], "theirs": EPSILONS[:3]}
     with pytest.raises(SettingError, match=says):
         Study("s", WORLD, agents, 10, (5, 6, 7, 8), (0,), tuning_runs=tuning_runs)
-
-
-# How regret grows.
-
-T = np.arange(1, 501)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.floats(0.1, 1.5), st.lists(st.floats(0.01, 100), min_size=2, max_size=5))
-def test_a_power_of_t_is_found(power: float, factors: list[float]) -> None:
-    found = growth(T, np.outer(factors, T**power))
-    assert found is not None
-    assert found.n == len(factors)
-    np.testing.assert_allclose((found.mean, found.low, found.high), power, atol=1e-9)
-
-
-def test_the_power_is_the_mean_of_those_of_the_seeds_with_students_interval() -> None:
-    rng = np.random.default_rng(1)
-    curves = np.cumsum(rng.gamma(0.5, size=(6, len(T))) * T**-0.4, axis=1)
-    late = T >= 50  # the first tenth is left out
-    powers = [np.polyfit(np.log(T[late]), np.log(curve[late]), 1)[0] for curve in curves]
-    interval = stats.ttest_1samp(powers, 0.0).confidence_interval(0.95)
-    found = growth(T, curves)
-    assert found is not None
-    expected = [float(np.mean(powers)), float(interval.low), float(interval.high)]
-    assert [found.mean, found.low, found.high] == pytest.approx(expected, rel=1e-9)
-
-
-def test_what_happens_in_the_first_tenth_does_not_matter() -> None:
-    curves = np.outer([1.0, 2.0], np.sqrt(T))
-    changed = curves.copy()
-    changed[:, T < 50] = 0.0
-    assert growth(T, changed) == growth(T, curves)
-
-
-def test_there_is_no_power_without_regret_or_without_several_seeds() -> None:
-    curves = np.outer([1.0, 2.0], np.sqrt(T))
-    assert growth(T, curves[:1]) is None
-    assert growth(T[:1], curves[:, :1]) is None
-    for at in (60, 499):
-        without = curves.copy()
-        without[1, at] = 0.0
-        assert growth(T, without) is None
-    assert growth(T, 0 * curves) is None
 
 
 def test_a_regret_that_is_not_a_number_is_not_ranked_as_one() -> None:

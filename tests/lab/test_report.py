@@ -21,7 +21,7 @@ from tellback.lab.charts.chart import wrapped
 from tellback.lab.pairs import headline
 from tellback.lab.report import Section, write_report, write_table
 from tellback.worlds import Synthetic
-from tests.support.by_hand import Here, MadeUp
+from tests.support.studies import Inline, MadeUp
 
 WORLD = Synthetic(instructions=20, responses=5, rank=3)
 NASTY = "<b>bold</b> & \"quoted\" 'too'"
@@ -102,7 +102,7 @@ class Written:
         ]
         self.plan = Plan(TITLE, tuple(studies))
         self.store = Store(folder / "runs")
-        self.results = run_studies(studies, self.store, on=Here())
+        self.results = run_studies(studies, self.store, on=Inline())
         self.folder = folder / "report"
         section = Section(f"Claims {NASTY}", ["claim <u>", "verdict"], [[NASTY, 3]])
         self.files = write_report(self.plan.title, self.results, self.folder, [section])
@@ -209,7 +209,7 @@ def test_written_twice_it_is_the_same_in_every_byte(written: Written, tmp_path: 
         if path.suffix in (".png", ".svg"):
             assert path.read_bytes() == (folder / path.name).read_bytes()
     one_seed = a_study(reported=(0,))
-    found = run_studies([one_seed], written.store, on=Here())
+    found = run_studies([one_seed], written.store, on=Inline())
     pages = [write_report(TITLE, found, tmp_path / str(i)) for i in range(2)]
     assert [path.name for path in pages[0]] == ["report.html", "regret.parquet"]
     for path, other in zip(*pages, strict=True):
@@ -269,7 +269,7 @@ def test_a_notebook_shows_every_agent_and_every_pair(written: Written) -> None:
 
 def report_of(study: Study, folder: Path) -> tuple[Results, set[str], Page]:
     """Its results, the charts that were drawn, and its page."""
-    found = run_studies([study], Store(folder / "runs"), on=Here())
+    found = run_studies([study], Store(folder / "runs"), on=Inline())
     files = write_report("A report", found, folder / "report")
     drawn = {path.stem for path in files if path.suffix == ".svg"}
     return found[0], drawn, Page(files[0].read_text(encoding="utf-8"))
@@ -312,14 +312,14 @@ def test_a_dozen_agents_are_all_there(tmp_path: Path) -> None:
 
 def test_studies_whose_names_look_alike_do_not_share_a_folder(tmp_path: Path) -> None:
     studies = [a_study("few?", rounds=5), a_study("few!", rounds=6)]
-    found = run_studies(studies, Store(tmp_path / "runs"), on=Here())
+    found = run_studies(studies, Store(tmp_path / "runs"), on=Inline())
     files = write_report("T", found, tmp_path / "report")
     assert len(files) == len(set(files))
 
 
 def test_long_names_of_studies_are_no_names_of_folders(tmp_path: Path) -> None:
     studies = [a_study("study " * 50 + str(i), rounds=5 + i) for i in range(2)]
-    found = run_studies(studies, Store(tmp_path / "runs"), on=Here())
+    found = run_studies(studies, Store(tmp_path / "runs"), on=Inline())
     write_report("T", found, tmp_path / "report")
 
 

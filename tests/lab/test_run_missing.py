@@ -9,25 +9,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from tellback import play
-from tellback.agents import LORIL, Greedy, OneHotLORIL, Uniform
+from tellback.agents import LORIL, OneHotLORIL, Uniform
 from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer
-from tellback.errors import SettingError, TellbackError
+from tellback.errors import TellbackError
 from tellback.lab import Processes, Results, RunSpec, Store, Study, run_missing, run_studies
 from tellback.lab.curve import curve_rounds
-from tellback.lab.report.page import Drawn, page
-from tellback.models import Mixture
+from tellback.lab.report.page import DrawnStudy, page
 from tellback.roles import Facts, WorldSpec
 from tellback.specs import Spec
 from tellback.worlds import OneHotFeatures, Synthetic
-from tests.support.inline import Inline
-from tests.support.watching import Counting
+from tests.support.studies import Counting, Inline
 
 WORLD = Synthetic(instructions=20, responses=4, rank=3)
 
@@ -53,65 +50,6 @@ def contents(store: Store) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in store.folder.rglob("*.parquet")}
 
 
-def test_every_setting_of_a_configuration_is_part_of_its_identity() -> None:
-    run = RunSpec(WORLD, LORIL(), 50, 1)
-    others = [
-        RunSpec(Synthetic(instructions=21, responses=4, rank=3), LORIL(), 50, 1),
-        RunSpec(WORLD, LORIL(k=0.2), 50, 1),
-        RunSpec(WORLD, LORIL(ties="first"), 50, 1),
-        RunSpec(WORLD, Greedy(), 50, 1),
-        RunSpec(WORLD, LORIL(), 51, 1),
-        RunSpec(WORLD, LORIL(), 50, 2),
-    ]
-    identities = {one.identity for one in [run, *others]}
-    assert len(identities) == 1 + len(others)
-    assert RunSpec(WORLD, LORIL(), 50, 1).identity == run.identity
-
-
-def test_naming_the_default_model_is_the_same_run() -> None:
-    named = RunSpec(WORLD, LORIL(model=Mixture()), 50, 1)
-    assert named.identity == RunSpec(WORLD, LORIL(), 50, 1).identity
-    assert RunSpec(WORLD, LORIL(model=Mixture(refresh=9)), 50, 1).identity != named.identity
-
-
-@pytest.mark.parametrize("changed", [LORIL, Mixture, Synthetic])
-def test_a_new_version_of_any_part_is_a_new_identity(
-    changed: type[Spec], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = RunSpec(WORLD, LORIL(), 50, 1).identity
-    monkeypatch.setattr(changed, "version", 2)
-    assert RunSpec(WORLD, LORIL(), 50, 1).identity != before
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"world": "synthetic"}, "not the spec of a world"),
-        ({"agents": {}}, "needs an agent"),
-        ({"agents": {"a": ()}}, "a needs a sequence"),
-        ({"agents": {"a": Uniform()}}, "a needs a sequence"),
-        ({"agents": {"a": (object(),)}}, "no identity"),
-        ({"rounds": 0}, "rounds must be at least 1"),
-        ({"reported": ()}, "a reported seed"),
-        ({"reported": (1, 1)}, "repeat themselves"),
-        ({"reported": (-1,)}, "at least 0, not -1"),
-        ({"tuning": ("a",)}, "whole number, not 'a'"),
-    ],
-)
-def test_a_study_that_makes_no_sense_is_refused(change: dict[str, Any], says: str) -> None:
-    sound: dict[str, Any] = {
-        "name": "s",
-        "world": WORLD,
-        "agents": {"random": (Uniform(),)},
-        "rounds": 10,
-        "tuning": (),
-        "reported": (0,),
-    }
-    assert Study(**{**sound, "reported": np.arange(3)}).reported == (0, 1, 2)
-    with pytest.raises(SettingError, match=says):
-        Study(**{**sound, **change})
-
-
 def test_a_folder_that_cannot_be_written_to_is_found_out_first(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(TellbackError, match="Nothing can be written"):
@@ -132,7 +70,7 @@ def test_what_is_done_is_not_computed_again(study: Study, store: Store) -> None:
     run_missing(list(study.runs())[:5], store, on=Processes(1))
     stamps = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.parquet")}
     reported: list[int] = []
-    run_missing(study.runs(), store, on=Processes(1), watch=Counting(reported))
+    run_missing(study.runs(), store, on=Processes(1), listener=Counting(reported))
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
     assert sum(reported) == study.rounds * len(list(study.runs()))
 
@@ -192,11 +130,6 @@ def test_the_table_of_results_has_every_curve(study: Study, store: Store) -> Non
     assert set(table["seeds"].unique()) == {"tuning", "reported"}
 
 
-def test_a_study_that_reports_on_its_tuning_seeds_is_refused() -> None:
-    with pytest.raises(SettingError, match=r"same seeds \[1\]"):
-        Study("s", WORLD, {"random": (Uniform(),)}, 10, tuning=(1, 2), reported=(0, 1))
-
-
 @pytest.mark.parametrize("rounds", [1, 7, 200, 10_000])
 def test_a_curve_ends_with_the_last_round(rounds: int) -> None:
     at = curve_rounds(rounds)
@@ -246,18 +179,6 @@ def test_another_source_of_ones_own_agent_is_another_run(tmp_path: Path) -> None
     assert again.agent.kind == "mine"
 
 
-@dataclass(frozen=True)
-class Alive(Uniform):
-    """A spec with something in it that is no data."""
-
-    does: Any = len
-
-
-def test_a_live_object_within_a_spec_is_refused_with_the_reason() -> None:
-    with pytest.raises(SettingError, match=r"no plain data.*no identity"):
-        _ = RunSpec(WORLD, Alive(), 10, 0).identity
-
-
 @pytest.mark.parametrize("world", [replace(WORLD, seed=3), OneHotFeatures(replace(WORLD, seed=3))])
 def test_settings_that_are_chosen_in_the_truth_that_is_reported_are_said(
     world: WorldSpec, tmp_path: Path
@@ -265,10 +186,10 @@ def test_settings_that_are_chosen_in_the_truth_that_is_reported_are_said(
     grid = (OneHotLORIL(k=0.1), OneHotLORIL(k=1.0))
     study = Study("one truth", world, {"LORIL": grid}, 5, (10,), (0, 1))
     watcher = Counting()
-    (results,) = run_studies([study], Store(tmp_path), on=Inline(), watch=watcher)
+    (results,) = run_studies([study], Store(tmp_path), on=Inline(), listener=watcher)
     (note,) = watcher.notes
     assert re.match("Warning: .*settings are chosen in the truth that is reported.*seed.*3", note)
-    assert note.removeprefix("Warning: ") in unescape(page("one", [Drawn(results, {})]))
+    assert note.removeprefix("Warning: ") in unescape(page("one", [DrawnStudy(results, {})]))
     assert replace(study, agents={"LORIL": grid[:1]}).shared_truth() == ""
     assert replace(study, world=WORLD).shared_truth() == ""
 

@@ -28,10 +28,10 @@ from tellback.lab import (
 from tellback.lab.curve import curve_rounds
 from tellback.models import Sentence
 from tellback.paper import images, synthetic
-from tellback.paper.claims import Claimed, claim
+from tellback.paper.claims import ClaimedMargin, claim
 from tellback.roles import Simulation
 from tellback.worlds import Synthetic
-from tests.support.watching import Counting
+from tests.support.studies import Counting
 
 WORLD = Synthetic(instructions=12, responses=4, rank=3)
 AGENTS: dict[str, tuple[AgentSpec, ...]] = {
@@ -202,7 +202,7 @@ def test_the_comparison_is_the_same_either_way(both: dict[bool, Results]) -> Non
         np.testing.assert_array_equal(other.curves(agent), one.curves(agent))
         np.testing.assert_array_equal(other.final(agent, TUNING), one.final(agent, TUNING))
     np.testing.assert_array_equal(other.t, one.t)
-    claims = [claim(results, Claimed("A task", 0.05, seeds=2)) for results in (one, other)]
+    claims = [claim(results, ClaimedMargin("A task", 0.05, seeds=2)) for results in (one, other)]
     assert claims[0].measured == claims[1].measured
     assert claims[0].verdict == claims[1].verdict
 
@@ -262,9 +262,9 @@ def test_nothing_is_computed_again(both: object, stores: dict[bool, Store]) -> N
     study, store = a_study(everywhere=False), stores[False]
     stamps = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.parquet")}
     reported: list[int] = []
-    run_missing(study.runs(), store, on=Processes(1), watch=Counting(reported))
+    run_missing(study.runs(), store, on=Processes(1), listener=Counting(reported))
     chosen = Results(study, store).chosen_runs()
-    run_missing(chosen, store, on=Processes(1), watch=Counting(reported))
+    run_missing(chosen, store, on=Processes(1), listener=Counting(reported))
     assert {p: p.stat().st_mtime_ns for p in store.folder.rglob("*.parquet")} == stamps
     assert sum(reported) == len(study) * study.rounds
 
@@ -328,7 +328,7 @@ def test_a_setting_that_did_not_play_a_seed_is_named(both: dict[bool, Results]) 
 def test_conducting_a_study_runs_both_phases(both: dict[bool, Results], tmp_path: Path) -> None:
     done: list[int] = []
     study = both[False].study
-    (results,) = run_studies([study], Store(tmp_path), on=Processes(1), watch=Counting(done))
+    (results,) = run_studies([study], Store(tmp_path), on=Processes(1), listener=Counting(done))
     assert sum(done) == len(study) * study.rounds
     for name in AGENTS:
         chosen = results.tuned(name)

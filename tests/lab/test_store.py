@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,24 +14,17 @@ from typing import Any
 import numpy as np
 import polars
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tellback.lab.study as study_module
 from tellback import play
-from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
-from tellback.encoders import Thumbnail
+from tellback.agents import LORIL, AgentSpec, Greedy, Uniform
 from tellback.errors import TellbackError
 from tellback.lab import Results, RunSpec, Store, Study, run_missing, run_studies
 from tellback.lab.curve import curve_rounds
-from tellback.lab.report.page import Drawn, page
-from tellback.lab.run_one import Failure, Outcome, run_one
-from tellback.lab.status import status_of
-from tellback.models import Mixture, Sentence
-from tellback.specs import Spec
-from tellback.worlds import Images, Synthetic
-from tests.support.inline import Idle, Inline
-from tests.support.watching import Counting
+from tellback.lab.run_one import Failure, run_one
+from tellback.worlds import Synthetic
+from tests.support.studies import Counting, Idle, Inline
 
 WORLD = Synthetic(instructions=20, responses=5, rank=3)
 RUN = RunSpec(WORLD, LORIL(k=0.5), 6, 7)
@@ -42,46 +33,6 @@ AGENTS: dict[str, tuple[AgentSpec, ...]] = {
     "greedy": (Greedy(),),
     "random": (Uniform(),),
 }
-
-WHOLE = st.integers(1, 10**6)
-TIES = st.sampled_from(["random", "first"])
-MODELS = st.none() | st.builds(Mixture, refresh=WHOLE)
-REALS = st.floats(1e-3, 1e6)
-ASKS = st.sampled_from(["uniform", "marginal"])
-WORLDS = st.one_of(
-    st.builds(
-        Synthetic,
-        instructions=WHOLE,
-        responses=WHOLE,
-        rank=WHOLE,
-        temperature=REALS,
-        contexts=st.just("fresh") | WHOLE,
-        asks=ASKS,
-        seed=st.none() | st.integers(0, 2**63),
-    ),
-    st.lists(st.integers(1, 99), min_size=1, max_size=9).map(
-        lambda w: Synthetic(instructions=len(w), asks=tuple(n / sum(w) for n in w))
-    ),
-)
-TABLE_AGENTS: st.SearchStrategy[AgentSpec] = st.one_of(
-    st.builds(LORIL, k=REALS, lam=REALS, ties=TIES, model=MODELS),
-    st.builds(EpsilonGreedy, epsilon=st.floats(0, 1), ties=TIES, model=MODELS),
-    st.builds(Greedy, ties=TIES, model=MODELS),
-    st.just(Uniform()),
-)
-PICTURE_RUNS = st.builds(
-    RunSpec,
-    st.builds(Images, encoder=st.builds(Thumbnail, cells=st.integers(1, 9))),
-    st.builds(Greedy, model=st.none() | st.builds(Sentence, hidden=WHOLE, learning_rate=REALS)),
-    WHOLE,
-    WHOLE,
-)
-RUNS = st.builds(RunSpec, WORLDS, TABLE_AGENTS, WHOLE, st.integers(0, 2**63)) | PICTURE_RUNS
-
-
-def resolved(run: RunSpec) -> RunSpec:
-    """The run with everything named that its agent would choose by itself."""
-    return replace(run, agent=run.agent.resolved(run.world.facts))
 
 
 def truth(run: RunSpec) -> np.ndarray:
@@ -113,101 +64,6 @@ def store(tmp_path: Path) -> Store:
     store = Store(tmp_path / "runs")
     assert run_missing([RUN], store, on=Inline()) == []
     return store
-
-
-# Identity.
-
-
-@settings(deadline=None)
-@given(RUNS)
-def test_a_run_comes_back_from_its_description(run: RunSpec) -> None:
-    text = json.dumps(run.to_data())
-    back = RunSpec.from_data(json.loads(text))
-    assert back == resolved(run)
-    assert back.identity == run.identity
-    assert back.to_data() == run.to_data() == json.loads(text)
-
-
-@settings(max_examples=300, deadline=None)
-@given(RUNS, RUNS)
-def test_two_runs_have_one_identity_only_if_they_are_the_same(one: RunSpec, other: RunSpec) -> None:
-    assert (one.identity == other.identity) == (resolved(one) == resolved(other))
-
-
-def parts_of(spec: Spec, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    for name in spec.settings():
-        value = getattr(spec, name)
-        if isinstance(value, Spec):
-            yield from parts_of(value, (*path, name))
-        yield (*path, name)
-
-
-def changed(data: Any, path: tuple[str, ...], value: object) -> Any:
-    return {**data, path[0]: changed(data[path[0]], path[1:], value)} if path else value
-
-
-@settings(max_examples=300, deadline=None)
-@given(RUNS, RUNS, st.data())
-def test_any_one_setting_that_differs_is_another_run(
-    run: RunSpec, donor: RunSpec, data: st.DataObject
-) -> None:
-    whole = resolved(run)
-    paths: list[tuple[str, ...]] = [("rounds",), ("seed",)]
-    paths += [("world", *path) for path in parts_of(whole.world)]
-    paths += [("agent", *path) for path in parts_of(whole.agent)]
-    path = data.draw(st.sampled_from(paths))
-    value: Any = resolved(donor).to_data()
-    before: Any = whole.to_data()
-    for name in path:
-        assume(isinstance(value, dict) and name in value)
-        value, before = value[name], before[name]
-    assume(value != before)
-    described = changed(whole.to_data(), path, value)
-    try:
-        other = RunSpec.from_data(described)
-    except TellbackError:  # such settings do not go together
-        assume(False)
-    assert other.identity != run.identity
-    assert RunSpec.from_data(changed(described, path, before)).identity == run.identity
-
-
-@pytest.mark.parametrize("part", ["FORMAT", "PROTOCOL_VERSION"])
-def test_files_and_loops_of_another_version_are_other_runs(
-    part: str, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    described, before = RUN.to_data(), RUN.identity
-    monkeypatch.setattr(study_module, part, getattr(study_module, part) + 1)
-    same = RunSpec(RUN.world, RUN.agent, RUN.rounds, RUN.seed)
-    assert same.identity != before
-    assert not store.has(same)
-    with pytest.raises(TellbackError, match="version"):
-        RunSpec.from_data(described)
-
-
-@settings(deadline=None)
-@given(
-    RUNS,
-    st.sampled_from([("format",), ("protocol",), ("world", "version"), ("agent", "version")]),
-    st.integers(-3, 3).filter(bool),
-)
-def test_what_another_version_described_is_refused(
-    run: RunSpec, where: tuple[str, ...], by: int
-) -> None:
-    described: Any = run.to_data()
-    version = described[where[0]] if len(where) == 1 else described[where[0]][where[1]]
-    with pytest.raises(TellbackError, match="version"):
-        RunSpec.from_data(changed(described, where, version + by))
-
-
-@pytest.mark.parametrize("live", [Uniform().build(WORLD.facts, np.random.default_rng(0)), Uniform])
-def test_a_live_agent_is_refused_with_the_reason(live: Any) -> None:
-    with pytest.raises(TellbackError, match="a live object has no identity"):
-        a_study(agents={"mine": (live,)})
-
-
-def test_a_live_world_is_refused_with_the_reason() -> None:
-    with pytest.raises(TellbackError, match="a live object has no identity"):
-        a_study(world=WORLD.build(np.random.default_rng(0)))
 
 
 # Files.
@@ -328,13 +184,13 @@ def test_the_results_of_two_machines_merge_by_copying_files(tmp_path: Path) -> N
 
 def demand_found_out(store: Store, run: RunSpec, original: bytes) -> None:
     """The file is no result; it is named, computed again, and then as it was."""
-    shelf = store.shelf([run])
-    assert (shelf.curves, shelf.damaged) == ({}, [run])
+    stored = store.read([run])
+    assert (stored.curves, stored.damaged) == ({}, [run])
     assert not store.has(run)
     with pytest.raises(TellbackError, match=rf"{run.identity}\.parquet is damaged"):
         store.curve(run)
     watcher, engine = Counting(), Inline()
-    assert run_missing([run], store, on=engine, watch=watcher) == []
+    assert run_missing([run], store, on=engine, listener=watcher) == []
     assert engine.computed == [run]
     (note,) = watcher.notes
     assert str(store.path(run)) in note
@@ -348,7 +204,7 @@ def test_a_file_cut_off_anywhere_is_found_out(store: Store) -> None:
     original = path.read_bytes()
     for length in range(len(original)):
         path.write_bytes(original[:length])
-        assert store.shelf([RUN]).damaged == [RUN], length
+        assert store.read([RUN]).damaged == [RUN], length
     path.write_bytes(original[:-1])
     demand_found_out(store, RUN, original)
 
@@ -406,7 +262,7 @@ def test_a_link_to_nowhere_is_found_out(store: Store) -> None:
 def test_a_folder_in_the_place_of_a_file_is_no_result_and_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.path(RUN).mkdir(parents=True)
-    assert store.shelf([RUN]).damaged == [RUN]
+    assert store.read([RUN]).damaged == [RUN]
     with pytest.raises(OSError, match=RUN.identity):
         run_missing([RUN], store, on=Inline())
 
@@ -431,9 +287,9 @@ def test_a_file_that_may_not_be_read_is_found_out() -> None:
         run_missing([RUN, OTHERS[0]], store, on=Inline())
         store.path(RUN).chmod(0)
         with not_root():
-            shelf = store.shelf([RUN, OTHERS[0]])
-        assert list(shelf.curves) == [OTHERS[0]]
-        assert shelf.damaged == [RUN]
+            stored = store.read([RUN, OTHERS[0]])
+        assert list(stored.curves) == [OTHERS[0]]
+        assert stored.damaged == [RUN]
 
 
 def test_damaged_files_among_sound_ones_are_all_found_and_only_they(tmp_path: Path) -> None:
@@ -447,17 +303,17 @@ def test_damaged_files_among_sound_ones_are_all_found_and_only_they(tmp_path: Pa
     for run in hurt:
         path = store.path(run)
         path.write_bytes(before[path.name][: int(rng.integers(len(before[path.name])))])
-    shelf = store.shelf(runs)
-    assert set(shelf.damaged) == set(hurt)
-    assert len(shelf.damaged) == len(hurt)
-    assert set(shelf.curves) == set(runs) - set(hurt)
-    for run, curve in shelf.curves.items():
+    stored = store.read(runs)
+    assert set(stored.damaged) == set(hurt)
+    assert len(stored.damaged) == len(hurt)
+    assert set(stored.curves) == set(runs) - set(hurt)
+    for run, curve in stored.curves.items():
         np.testing.assert_array_equal(curve, truth(run))
     engine, watcher = Inline(), Counting()
-    run_missing(runs, store, on=engine, watch=watcher)
+    run_missing(runs, store, on=engine, listener=watcher)
     assert set(engine.computed) == set(hurt)
     assert sorted(watcher.notes) == sorted(
-        f"{store.path(run)} is damaged and will be computed again." for run in hurt
+        f"{store.path(run)} is damaged and will be played again." for run in hurt
     )
     assert contents(store) == before
 
@@ -469,102 +325,9 @@ def test_two_files_whose_lengths_make_up_for_each_other_give_no_wrong_curve(tmp_
     tables = [polars.read_parquet(store.path(run)) for run in runs]
     tables[0][:5].write_parquet(store.path(runs[0]))
     polars.concat([tables[0][5:], tables[1]]).write_parquet(store.path(runs[1]))
-    assert [store.shelf([run]).damaged for run in runs] == [[run] for run in runs]
-    for run, curve in store.shelf(runs).curves.items():
+    assert [store.read([run]).damaged for run in runs] == [[run] for run in runs]
+    for run, curve in store.read(runs).curves.items():
         np.testing.assert_array_equal(curve, truth(run))
-
-
-# Sources of tellback.
-
-ANOTHER = "0123456789abcdef"
-
-
-def compute_by_another(store: Store, runs: Iterable[RunSpec], room: str = "agents") -> None:
-    """As if the runs had been computed by tellback with another source of a room."""
-    for run in runs:
-        about = dict(store.about(run))
-        about |= {"source": ANOTHER, "rooms": {**about["rooms"], room: "0" * 12}}
-        store.path(run).with_suffix(".json").write_text(json.dumps(about))
-
-
-def test_runs_by_another_source_of_what_they_depend_on_are_computed_again(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    runs = list(a_study().runs())
-    run_missing(runs, store, on=Inline())
-    compute_by_another(store, runs[:2])
-    engine, watcher = Inline(), Counting()
-    run_missing(runs, store, on=engine, watch=watcher)
-    assert engine.computed == runs[:2]
-    (note,) = watcher.notes
-    assert note.startswith(f"2 of {len(runs)} runs")
-    assert "(agents), and are computed again" in note
-    assert sum(watcher.rounds) == sum(run.rounds for run in runs)
-    run_missing(runs, store, on=Idle())
-
-
-def test_they_are_kept_with_a_warning_if_asked_for(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    run_studies([a_study()], store, on=Inline())
-    compute_by_another(store, list(a_study().runs())[:2], "models")
-    watcher = Counting()
-    (results,) = run_studies([a_study()], store, on=Idle(), watch=watcher, reuse=True)
-    assert watcher.notes[0].startswith("Warning: 2 of 20 runs")
-    assert "(models)" in watcher.notes[0]
-    (warning,) = results.warnings()
-    assert f"{ANOTHER} (2 runs)" in warning
-    assert "(18 runs)" in warning
-    assert Counter(results.finals()["source"])[ANOTHER] == 2
-    assert ANOTHER in page("mixed", [Drawn(results, {})])
-    status = status_of(a_study(), store)
-    assert status.provenance.sources.warning == warning
-
-
-def test_runs_of_one_source_are_not_mixed(tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    (results,) = run_studies([a_study()], store, on=Inline())
-    assert results.warnings() == []
-    (source,) = set(results.finals()["source"])
-    assert f"{source} (20 runs)" in page("one", [Drawn(results, {})])
-    compute_by_another(store, a_study().runs())
-    (warning,) = Results(a_study(), store).warnings()
-    assert warning.startswith("20 runs depend on a part of tellback that has changed")
-    # Of a source that differs in what they do not depend on, they are as good as of this one.
-    for run in a_study().runs():
-        about = {**store.about(run), "rooms": run.rooms().digests}
-        store.path(run).with_suffix(".json").write_text(json.dumps(about))
-    assert Results(a_study(), store).warnings() == []
-
-
-def test_a_run_that_now_fails_has_no_result_of_another_source(store: Store) -> None:
-    class Failing:
-        def outcomes(
-            self, runs: Sequence[RunSpec], played: Callable[[int], object]
-        ) -> Iterator[Outcome]:
-            yield from (Failure(run, "Traceback: no\n") for run in runs)
-
-    compute_by_another(store, [RUN])
-    assert len(run_missing([RUN], store, on=Failing())) == 1
-    assert not store.has(RUN)
-
-
-def test_a_result_that_was_kept_half_way_is_of_no_source(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compute_by_another(store, [RUN])
-    again = run_one(RUN)
-    assert not isinstance(again, Failure)
-
-    def killed(self: Path, text: str) -> int:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "write_text", killed)
-        with pytest.raises(KeyboardInterrupt):
-            store.write(again)
-    assert store.about(RUN)["source"] == ANOTHER
-    engine = Inline()
-    run_missing([RUN], store, on=engine)
-    assert engine.computed == [RUN]
 
 
 # Failures.
@@ -575,7 +338,7 @@ def test_a_failure_is_kept_until_the_run_succeeds(tmp_path: Path) -> None:
     store.write_failure(Failure(RUN, "Traceback: éclair\n"))
     assert store.failure(RUN) == "Traceback: éclair\n"
     assert not store.has(RUN)
-    assert store.shelf([RUN]).damaged == []
+    assert store.read([RUN]).damaged == []
     run_missing([RUN], store, on=Inline())
     assert store.failure(RUN) is None
     assert not list(store.folder.rglob("*.failed"))
@@ -594,8 +357,8 @@ def test_any_changed_byte_is_found_out(where: float, flip: int) -> None:
         hurt = bytearray(original)
         hurt[int(where * len(hurt))] ^= flip
         store.path(SHORT).write_bytes(hurt)
-        shelf = store.shelf([SHORT])
-        assert shelf.damaged == [SHORT]
+        stored = store.read([SHORT])
+        assert stored.damaged == [SHORT]
         run_missing([SHORT], store, on=Inline())
         assert store.path(SHORT).read_bytes() == original
 

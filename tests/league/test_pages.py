@@ -8,14 +8,14 @@ import pytest
 
 from benchmarks import pages
 from tellback.lab import Store
-from tellback.league.plan import grounds
+from tellback.league.plan import league_worlds
 
 
 def test_without_results_a_page_stays_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = [ground for ground in grounds() if ground.name == "raw features"]
-    monkeypatch.setattr(pages, "grounds", lambda: few)
+    few = [place for place in league_worlds() if place.name == "raw features"]
+    monkeypatch.setattr(pages, "league_worlds", lambda: few)
     store, page = Store(tmp_path / "runs"), tmp_path / "page.md"
     for write, name in (
         (pages.optimiser_rows, "results.md"),

@@ -274,8 +274,8 @@ def test_both_readings_and_variants_are_in_the_full_experiment() -> None:
     assert worlds[name] == images.worlds()[name]
 
 
-def test_what_helps_changes_the_model_and_nothing_else() -> None:
-    study = images.what_helps()
+def test_the_study_of_other_models_changes_the_model_and_nothing_else() -> None:
+    study = images.other_models()
     agents: list[Any] = [agent for (agent,) in study.agents.values()]
     assert {agent.with_settings({"model": None}) for agent in agents} == {Greedy()}
     assert len({agent.model for agent in agents}) == len(agents)

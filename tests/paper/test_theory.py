@@ -15,7 +15,7 @@ import pytest
 from tellback import play, theory
 from tellback.agents import LORIL
 from tellback.lab import Store
-from tellback.lab.compare import Estimate
+from tellback.lab.compare import MeanInterval
 from tellback.lab.status import finished
 from tellback.paper.theory import certificates, coverage, plan
 from tellback.paper.theory.experiment import not_above
@@ -94,7 +94,7 @@ def test_a_second_call_would_compute_nothing_again(ran: tuple[Path, str]) -> Non
     folder, _ = ran
     store = Store(folder / "runs")
     found = [finished(study, store) for study in plan.studies(0.01)]
-    assert all(results.is_whole() for results in found)
+    assert all(results.has_all_runs() for results in found)
 
 
 def test_studies_have_names_of_their_own_and_tune_on_other_seeds() -> None:
@@ -148,14 +148,14 @@ def test_the_ellipsoid_of_a_known_class_covers_as_often_as_promised() -> None:
 @pytest.mark.parametrize(
     ("power", "verdict"),
     [
-        (Estimate(0.3, 0.2, 0.4, 5), "not contradicted"),
-        (Estimate(0.5, 0.4, 0.6, 5), "undecided"),
-        (Estimate(0.3, 0.2, 0.4, 2), "undecided"),
-        (Estimate(0.8, 0.6, 0.9, 5), "does not hold"),
+        (MeanInterval(0.3, 0.2, 0.4, 5), "not contradicted"),
+        (MeanInterval(0.5, 0.4, 0.6, 5), "undecided"),
+        (MeanInterval(0.3, 0.2, 0.4, 2), "undecided"),
+        (MeanInterval(0.8, 0.6, 0.9, 5), "does not hold"),
         (None, "undecided"),
     ],
 )
-def test_a_power_is_judged_by_its_whole_interval(power: Estimate | None, verdict: str) -> None:
+def test_a_power_is_judged_by_its_whole_interval(power: MeanInterval | None, verdict: str) -> None:
     assert not_above(0.5, power) == verdict
 
 

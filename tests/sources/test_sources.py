@@ -26,7 +26,7 @@ from tellback.lab.run_one import Outcome, run_one
 from tellback.sources import tree
 from tellback.specs import Spec
 from tellback.worlds import Synthetic
-from tests.support.inline import Inline
+from tests.support.studies import Inline
 
 WORLD = Synthetic(instructions=20, responses=5, rank=3)
 
@@ -161,7 +161,7 @@ def test_a_module_that_is_loaded_again_does_not_hide_an_edit_of_another(
 
 def test_an_edit_while_a_run_is_played_voids_its_result(mine: Mine, tmp_path: Path) -> None:
     class Edited:
-        def outcomes(
+        def run_all(
             self, runs: Sequence[RunSpec], played: Callable[[int], object]
         ) -> Iterator[Outcome]:
             yield run_one(runs[0], lambda rounds: mine.choose_another())
@@ -174,7 +174,7 @@ def test_an_edit_while_a_run_is_played_voids_its_result(mine: Mine, tmp_path: Pa
 
 def test_an_edit_between_a_run_and_its_keeping_voids_its_result(mine: Mine, tmp_path: Path) -> None:
     class Edited:
-        def outcomes(
+        def run_all(
             self, runs: Sequence[RunSpec], played: Callable[[int], object]
         ) -> Iterator[Outcome]:
             outcome = run_one(runs[0])
@@ -182,7 +182,7 @@ def test_an_edit_between_a_run_and_its_keeping_voids_its_result(mine: Mine, tmp_
             yield outcome
 
     store = Store(tmp_path / "runs")
-    with pytest.raises(TellbackError, match="is not kept"):
+    with pytest.raises(TellbackError, match="is not stored"):
         run_missing([mine.run()], store, on=Edited())
     assert not list(store.folder.rglob("*.parquet"))
 
@@ -191,7 +191,7 @@ def test_an_edit_after_all_is_played_is_said_and_not_taken_for_a_result(
     mine: Mine, tmp_path: Path
 ) -> None:
     class Edited:
-        def outcomes(
+        def run_all(
             self, runs: Sequence[RunSpec], played: Callable[[int], object]
         ) -> Iterator[Outcome]:
             yield run_one(runs[0])

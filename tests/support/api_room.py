@@ -98,7 +98,7 @@ class Room(NamedTuple):
                 agent.add(taught)
         return agent
 
-    def assert_folded(self, lesson: str) -> None:
+    def assert_rebuilt(self, lesson: str) -> None:
         """What the service's agent knows is what the log says, to the last bit."""
         learner = self.inside.learner(lesson)
         learner.catch_up()

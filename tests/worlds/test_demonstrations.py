@@ -11,7 +11,7 @@ import pytest
 
 from tellback import Choice, Simulation, Task, play, rounds
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Imitation, Uniform
-from tellback.roles import Exchange, Instruction, Shown, WorldSpec
+from tellback.roles import DemonstratedContext, Exchange, Instruction, WorldSpec
 from tellback.streams import Stream
 from tellback.worlds import Adversarial, Demonstrations, Synthetic
 from tests.support.theory_worlds import PICTURES, SMALL, begun, costs_by_hand
@@ -32,12 +32,12 @@ def test_a_context_shows_the_task_before_and_a_best_response_to_it(contexts: int
     shown = list(islice(rounds(begun(Demonstrations(spec)), Uniform(), seed=3), 40))
     plain = list(islice(rounds(begun(spec), Uniform(), seed=3), 40))
     first = shown[0].task.context
-    assert isinstance(first, Shown)
+    assert isinstance(first, DemonstratedContext)
     assert first.before is None
     assert first.best is None
     for before, r, one in zip(plain, shown[1:], plain[1:], strict=False):
         context = r.task.context
-        assert type(context) is Shown
+        assert type(context) is DemonstratedContext
         np.testing.assert_array_equal(context.scene, one.task.context)
         assert context.before is not None
         assert context.before.instruction == before.task.instruction
@@ -68,7 +68,7 @@ def test_its_teacher_and_truth_are_those_of_the_world() -> None:
     stream = Stream(2, "teacher")
     for r in islice(rounds(begun(spec), Uniform(), seed=3), 30):
         task, y = r.task, r.choice.response
-        shown = task._replace(context=Shown(task.context))
+        shown = task._replace(context=DemonstratedContext(task.context))
         assert inner.truth.reward(task, y) == outer.truth.reward(shown, y)
         assert inner.truth.best(task) == outer.truth.best(shown)
         told = [
@@ -93,7 +93,7 @@ def test_pictures_can_be_shown_too() -> None:
 def test_what_an_adversary_asked_for_is_shown_whichever_is_within(spec: WorldSpec) -> None:
     made = list(islice(rounds(spec, Uniform(), seed=8), 60))
     for before, r in pairwise(made):
-        assert isinstance(r.task.context, Shown)
+        assert isinstance(r.task.context, DemonstratedContext)
         assert r.task.context.before is not None
         assert r.task.context.before.instruction == before.task.instruction
         rewards = best_rewards(

@@ -13,7 +13,7 @@ import pytest
 from tellback import Simulation, check, play, rounds
 from tellback.agents import LORIL, Greedy, Uniform
 from tellback.errors import SettingError
-from tellback.roles import Shown, WorldSpec
+from tellback.roles import DemonstratedContext, WorldSpec
 from tellback.specs import spec_from_data
 from tellback.worlds import Adversarial, Demonstrations, Hard, Realizable, Synthetic
 from tests.support.theory_worlds import PICTURES, SMALL, begun
@@ -97,7 +97,7 @@ def test_no_chain_leads_to_what_the_adversary_knows_or_to_who_knows_the_best_res
     found = reachable(given, apart_from=[])  # one walk: it is a long one
     assert len(found) > 10_000
     assert leaks(found, adversary) == []
-    assert any(isinstance(thing, Shown) for thing in found.values())
+    assert any(isinstance(thing, DemonstratedContext) for thing in found.values())
     outer: Any = showing.truth
     assert id(outer) not in found
     assert leaks(found, Simulation(showing.world, outer._teacher, outer._truth)) == []

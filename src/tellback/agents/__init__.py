@@ -3,7 +3,6 @@
 from tellback.agents.agent import ModelAgent, ModelAgentSpec
 from tellback.agents.certified import Certified
 from tellback.agents.deviations import Deviations
-from tellback.agents.ensemble import EnsembleSampling
 from tellback.agents.fisher import Fisher
 from tellback.agents.greedy import EpsilonGreedy, Greedy
 from tellback.agents.imitation import Imitation
@@ -24,7 +23,6 @@ __all__ = [
     "AgentSpec",
     "Certified",
     "Deviations",
-    "EnsembleSampling",
     "EpsilonGreedy",
     "Fisher",
     "Greedy",

@@ -7,16 +7,17 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from tellback.agents.explorers import TIES, Explorer, Optimism
+from tellback.agents.explorers import Explorer, Optimism
 from tellback.agents.unaltered import why_not_ours
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of
 from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
-from tellback.proof import Standing, vouches
+from tellback.proof import ProofStatus, register_provable
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 from tellback.saved import InFiles
+from tellback.ties import TIES
 
 MODEL, EXPLORER = "model.", "explorer."
 
@@ -49,30 +50,30 @@ class ModelAgent(InFiles):
 
     @property
     def bounds(self) -> Explorer:
-        """What states its widths."""
+        """The explorer that states its widths."""
         return self.explorer
 
-    def standing(self) -> Standing:
-        """What stands behind its widths: a radius of the theory for this very model, or nothing.
+    def proof_status(self) -> ProofStatus:
+        """Whether a radius of the theory for this model proves its widths.
 
-        All of it must be tellback's own and unaltered (``unaltered.why_not_ours``).
+        All of the agent must be tellback's own and unaltered (``unaltered.why_not_ours``).
         """
         bounds, model = self.bounds, self.model
         if type(bounds) is not Optimism or bounds.caveat or bounds.model is not model:
             caveat = bounds.caveat or "its widths are for another model, or weighted otherwise"
-            return Standing(None, caveat)
+            return ProofStatus(None, caveat)
         learned = bounds.ellipsoid.count
         if self.withdrawn:
             caveat = f"{self.withdrawn:,} descriptions were taken back, maybe for what they said"
-            return Standing(None, caveat, learned)
+            return ProofStatus(None, caveat, learned)
         proof = bounds.proof()
         if isinstance(proof, str):
-            return Standing(None, proof, learned)
+            return ProofStatus(None, proof, learned)
         if getattr(model, "described", None) != learned:
-            return Standing(None, "its model was taught other descriptions than its ellipsoid")
+            return ProofStatus(None, "its model was taught other descriptions than its ellipsoid")
         if caveat := why_not_ours(self, self.spec, self.facts, learned):
-            return Standing(None, caveat, learned)
-        return Standing(proof, "", learned)
+            return ProofStatus(None, caveat, learned)
+        return ProofStatus(proof, "", learned)
 
     @property
     def propensities(self) -> str:
@@ -133,7 +134,7 @@ class ModelAgent(InFiles):
         self.explorer.restore(part(state, EXPLORER))
 
 
-vouches(ModelAgent, ModelAgent.standing)
+register_provable(ModelAgent, ModelAgent.proof_status)
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def default_model(facts: Facts) -> ModelSpec:
 
 
 def part(state: State, prefix: str) -> State:
-    """What of a state belongs to one of an agent's parts."""
+    """The entries of a state that belong to one part of an agent."""
     return {
         name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)
     }

@@ -1,4 +1,4 @@
-"""Any agent with a model, and how wrong each of its choices can be at most."""
+"""An agent with a model whose choices come with confidence widths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tellback.agents.radius import (
 )
 from tellback.arrays import Array
 from tellback.errors import SettingError
-from tellback.proof import vouches
+from tellback.proof import register_provable
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 
 WIDTHS = "widths."
@@ -137,4 +137,4 @@ class CertifiedAgent(ModelAgent):
         self.widths.restore(part(state, WIDTHS))
 
 
-vouches(CertifiedAgent, CertifiedAgent.standing)
+register_provable(CertifiedAgent, CertifiedAgent.proof_status)

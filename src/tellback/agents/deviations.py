@@ -1,4 +1,4 @@
-"""LORIL with the bonus in standard deviations: as much as chance may have moved an estimate."""
+"""LORIL with the bonus in standard deviations of the estimate."""
 
 from __future__ import annotations
 

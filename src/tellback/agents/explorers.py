@@ -10,7 +10,7 @@ import numpy as np
 
 from tellback.agents.fading import FadingEllipsoid
 from tellback.agents.radius import Moment, RadiusSpec
-from tellback.arrays import Array
+from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import ProtocolError
 from tellback.models.ellipsoid import Ellipsoid, Widths
@@ -18,15 +18,7 @@ from tellback.models.model import Likely, Model
 from tellback.proof import Proof
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task, new_tuple
-
-TIES = ("first", "random")
-"""How to choose among equally good responses: the first listed, or one at random."""
-
-ROUNDING = 1e-9
-"""Values that differ by less than this, relatively, are equal: the rest is rounding.
-
-Estimates that are equal in exact arithmetic drift apart by some 1e-12 in 10,000 rounds.
-"""
+from tellback.ties import maxima
 
 
 class Explorer(Protocol):
@@ -67,7 +59,7 @@ class Explorer(Protocol):
 
 
 class Stateless:
-    """The part of an explorer that learns nothing by itself, and adds nothing to estimates."""
+    """Base of explorers that learn nothing and add nothing to estimates."""
 
     caveat = "it states no widths"
     propensities = "exact"
@@ -81,7 +73,7 @@ class Stateless:
 
     @property
     def withdraws(self) -> bool:
-        """Whether it learns nothing indeed; one that does must say how to take it back."""
+        """Whether it learns nothing; a subclass that learns must say how to withdraw."""
         return type(self).learn is Stateless.learn
 
     def withdraw(self, features: Array) -> None:
@@ -142,7 +134,7 @@ class Optimism:
         return self.ellipsoid.log_det
 
     def about(self, model: Model) -> None:
-        """Have the radius be that of this model's estimates."""
+        """Set the model whose estimates the radius is for."""
         self.model = model
         self._gap = model.likelihood_gap if isinstance(model, Likely) else float
 
@@ -178,7 +170,7 @@ class Optimism:
 
     def bonuses(self, responses: Listed) -> Array:
         """k times the elliptic width of every listed response."""
-        # To ask is not to meet: what is kept stays as it is.
+        # Looking at a bonus must not change the cached widths.
         bonuses: Array = self.k * np.sqrt(self.ellipsoid.squared_widths(responses, keep=False))
         return bonuses
 
@@ -224,28 +216,24 @@ class Dithering(Stateless):
         responses = task.responses
         estimates = model.estimates(task.instruction, responses)
         count = len(estimates)
-        highest, tied = _highest(estimates)
-        if not tied:
+        best = maxima(estimates, self._random)
+        if not len(best):
             raise not_finite(model)
         epsilon = self._epsilon
         if epsilon and rng.random() < epsilon:
             response = int(rng.random() * count)
-            greedy = response == highest or (
-                self._random and _close(estimates.item(response), float(estimates.max()))
-            )
+            greedy = response in best
         else:
-            response, greedy = highest, True
-            if tied > 1 and self._random:
-                response = _tied(estimates, highest, int(rng.random() * tied))
+            response, greedy = _one_of(best, rng), True
         propensity = epsilon / count
         if greedy:
-            propensity += (1 - epsilon) / (tied if self._random else 1)
+            propensity += (1 - epsilon) / len(best)
         return Choice(
             response, responses.features(response), estimates.item(response), 0.0, propensity
         )
 
 
-class UniformExplorer(Stateless):
+class UniformSampling(Stateless):
     """Any response, with equal probability; the model is not asked."""
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
@@ -258,18 +246,14 @@ class UniformExplorer(Stateless):
 def optimistic_choice(
     task: Task, estimates: Array, widths: Array, k: float, random: bool, rng: np.random.Generator
 ) -> Choice | None:
-    """The response with the highest estimate plus k times its width; None if one is no number.
+    """The response with the highest estimate plus k times its width; None if any is not finite.
 
-    ``widths`` are squared, ``random`` says how to choose among equals.
+    ``widths`` are squared. ``random`` says whether ties are broken at random.
     """
-    response, tied = _most_optimistic(estimates, widths, k)
-    if not tied:
+    best = _most_optimistic(estimates, widths, k, random)
+    if not len(best):
         return None
-    propensity = 1.0
-    if tied > 1 and random:
-        upper = estimates + k * np.sqrt(widths)
-        response = _tied(upper, response, int(rng.random() * tied))
-        propensity = 1.0 / tied
+    response, propensity = _one_of(best, rng), 1.0 / len(best)
     features, estimate = task.responses.features(response), estimates.item(response)
     bonus = k * math.sqrt(widths.item(response))
     told = (response, features, estimate, bonus, propensity, bonus, estimate + bonus)
@@ -278,48 +262,20 @@ def optimistic_choice(
 
 
 def not_finite(model: Model) -> ProtocolError:
-    """What is wrong with a model whose estimates cannot be compared."""
+    """The error for a model whose estimates are not all numbers."""
     return ProtocolError(f"The estimates of {type(model).__name__} are not all numbers.")
 
 
-@compiled
-def _close(value: float, highest: float) -> bool:
-    return value >= highest - ROUNDING * abs(highest)
+def _one_of(best: Indices, rng: np.random.Generator) -> int:
+    """One of some responses at random; nothing is drawn where there is only one."""
+    which = int(rng.random() * len(best)) if len(best) > 1 else 0
+    return best.item(which)
 
 
 @compiled
-def _highest(values: Array) -> tuple[int, int]:
-    """The first of the highest values, and how many equal it."""
-    highest = values[0]
-    for value in values:
-        highest = max(highest, value)
-    first, tied = -1, 0
-    if not np.isfinite(values.sum()):
-        return first, tied
-    for y in range(len(values)):
-        if _close(values[y], highest):
-            tied += 1
-            if first < 0:
-                first = y
-    return first, tied
-
-
-@compiled
-def _most_optimistic(estimates: Array, widths: Array, k: float) -> tuple[int, int]:
-    """The first of the highest upper bounds, and how many equal it."""
+def _most_optimistic(estimates: Array, widths: Array, k: float, random: bool) -> Indices:
+    """The responses with the highest upper bound, as ``maxima`` gives them."""
     upper = np.empty(len(estimates))
     for y in range(len(estimates)):
         upper[y] = estimates[y] + k * np.sqrt(widths[y])
-    return _highest(upper)
-
-
-@compiled
-def _tied(values: Array, first: int, which: int) -> int:
-    """The which-th of the values that equal the highest, of which ``first`` is the first."""
-    highest = values.max()
-    for y in range(first, len(values)):
-        if _close(values[y], highest):
-            if which == 0:
-                return y
-            which -= 1
-    return first
+    return maxima(upper, random)

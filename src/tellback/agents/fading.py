@@ -1,4 +1,4 @@
-"""Sigma-hat with the ridge of Algorithm 1, lambda_t = 1/t, which is another every round."""
+"""Sigma-hat with the ridge of Algorithm 1, lambda_t = 1/t, which changes every round."""
 
 from __future__ import annotations
 

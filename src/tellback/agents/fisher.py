@@ -32,7 +32,7 @@ class Fisher(ModelAgentSpec):
     anew in each round, for the instruction that is asked for, from the distinct features
     that were described and their counts: O(D d^2 + K d^2) for D of them, at most |Y| where
     responses stay the same, and one a description where they are new every round. For a
-    model that is not linear in the features it is a heuristic.
+    model that is not linear in the features, no theory supports it.
 
     Parameters
     ----------

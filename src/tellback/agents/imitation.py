@@ -1,4 +1,4 @@
-"""Learning from demonstrations: what an agent is worth that is shown the best response."""
+"""Learning from demonstrations: an agent that is shown the best response of the last round."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
 from tellback.errors import SettingError, one_of, real
 from tellback.models.ellipsoid import LOWEST_RIDGE, demand_short
 from tellback.models.model import checked_instruction, demand_table
-from tellback.roles import AgentSpec, Choice, Facts, Instruction, Shown, State, Task
+from tellback.roles import AgentSpec, Choice, DemonstratedContext, Facts, Instruction, State, Task
 from tellback.saved import InFiles
+from tellback.ties import TIES
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class ImitationAgent(InFiles):
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Take in what the context shows of the round before."""
-        if isinstance(task.context, Shown) and task.context.before is not None:
+        if isinstance(task.context, DemonstratedContext) and task.context.before is not None:
             x = checked_instruction(task.context.before.instruction, len(self._sums))
             gram, total = self._shown(task, x)
             self._grams[x] += gram
@@ -90,7 +91,11 @@ class ImitationAgent(InFiles):
     def _shown(self, task: Task, x: int) -> tuple[Array, Array]:
         """What the context shows of the round before, if that asked for x."""
         shown = task.context
-        if not isinstance(shown, Shown) or shown.before is None or shown.before.instruction != x:
+        if (
+            not isinstance(shown, DemonstratedContext)
+            or shown.before is None
+            or shown.before.instruction != x
+        ):
             return np.zeros_like(self._grams[x]), np.zeros_like(self._sums[x])
         columns = shown.before.responses.columns
         best: Array = shown.before.responses.features(shown.best)

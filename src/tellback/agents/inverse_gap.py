@@ -9,7 +9,7 @@ import numpy as np
 
 from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer
-from tellback.agents.randomized import Randomized, leaders
+from tellback.agents.randomized import Randomized
 from tellback.agents.spanner import barycentric_spanner, exchange
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
@@ -17,6 +17,7 @@ from tellback.errors import one_of, real, whole
 from tellback.models.model import Model
 from tellback.responses import Listed
 from tellback.roles import Facts, State, Task
+from tellback.ties import tie_probabilities
 
 TRIED = ("all", "spanner")
 C = 2.0
@@ -73,7 +74,9 @@ class GapWeights(Randomized):
         self._scale = scale
         self._count = 0
 
-    def chances(self, task: Task, model: Model, rng: np.random.Generator) -> tuple[Array, Array]:
+    def probabilities(
+        self, task: Task, model: Model, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
         """1 / (K + gamma gap), and the rest for the best."""
         estimates = model.estimates(task.instruction, task.responses)
         everyone = np.arange(len(estimates))
@@ -111,15 +114,17 @@ class SpannerWeights(GapWeights):
 
     def __init__(self, scale: float, ties: str) -> None:
         super().__init__(scale, ties)
-        self._kept: tuple[Listed | None, Indices, Array] = (None, np.empty(0, int), np.empty(0))
+        self._cached: tuple[Listed | None, Indices, Array] = (None, np.empty(0, int), np.empty(0))
 
-    def chances(self, task: Task, model: Model, rng: np.random.Generator) -> tuple[Array, Array]:
+    def probabilities(
+        self, task: Task, model: Model, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
         """1 / (2 n (1 + eta gap)) for the members of the spanner, and the rest for the best."""
         responses = task.responses
         estimates = model.estimates(task.instruction, responses)
-        if responses is not self._kept[0]:
-            self._kept = (responses, *barycentric_spanner(responses.matrix, C))
-        _, members, coefficients = self._kept
+        if responses is not self._cached[0]:
+            self._cached = (responses, *barycentric_spanner(responses.matrix, C))
+        _, members, coefficients = self._cached
         eta = self._eta(len(members))
         tried = _spanner_with_gaps(estimates, coefficients, members, eta)
         return estimates, _weighed(estimates, tried, 0.5, eta, self._random)
@@ -128,16 +133,16 @@ class SpannerWeights(GapWeights):
 @compiled
 def _weighed(estimates: Array, tried: Indices, weight: float, eta: float, random: bool) -> Array:
     """weight / (n (1 + eta gap)) for the n that are tried, and the rest for the best."""
-    best = leaders(estimates, random)
+    best = tie_probabilities(estimates, random)
     highest = estimates.max()
-    chances = np.zeros(len(estimates))
+    probabilities = np.zeros(len(estimates))
     rest = 1.0
     for y in tried:
         if not best[y] > 0.0:
             gap = highest - estimates[y]
-            chances[y] = weight / (len(tried) * (1.0 + eta * gap))
-            rest -= chances[y]
-    return chances + max(rest, 0.0) * best
+            probabilities[y] = weight / (len(tried) * (1.0 + eta * gap))
+            rest -= probabilities[y]
+    return probabilities + max(rest, 0.0) * best
 
 
 @compiled

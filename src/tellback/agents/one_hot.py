@@ -10,7 +10,7 @@ from tellback.agents.optimist import OptimistSpec
 from tellback.arrays import Array
 from tellback.errors import ProtocolError, SettingError
 from tellback.models.model import checked_instruction, demand_table
-from tellback.roles import Choice, Facts, Instruction, Shown, State, Task
+from tellback.roles import Choice, DemonstratedContext, Facts, Instruction, State, Task
 from tellback.saved import InFiles
 
 
@@ -82,7 +82,9 @@ class OneHotAgent(InFiles):
         """The number of a context; None for one without, which will never come again."""
         if self._one_context:
             return 0
-        scene = task.context.scene if isinstance(task.context, Shown) else task.context
+        scene = (
+            task.context.scene if isinstance(task.context, DemonstratedContext) else task.context
+        )
         return int(scene) if isinstance(scene, int | np.integer) else None
 
     def _seen(self, task: Task) -> tuple[Array, Array]:

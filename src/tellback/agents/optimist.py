@@ -1,4 +1,4 @@
-"""Agents that are optimistic with a constant k and lambda, and are no model and explorer."""
+"""Optimistic agents with constant k and lambda that are not a model and an explorer."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from tellback.agents.explorers import TIES, optimistic_choice
+from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
 from tellback.errors import ProtocolError, one_of, real
 from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.roles import AgentSpec, Choice, Task
+from tellback.ties import TIES
 
 
 @dataclass(frozen=True)

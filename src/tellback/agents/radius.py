@@ -34,7 +34,7 @@ def _unknown() -> float:
 
 
 class Moment(NamedTuple):
-    """All that a radius may depend on before a round. What takes time is worked out if asked for.
+    """All that a radius may depend on before a round. Slow values are computed on demand.
 
     Attributes
     ----------

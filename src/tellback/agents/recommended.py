@@ -58,8 +58,8 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
 
 def _first_task(thing: Any) -> Task:
     streams = Streams(TRIAL)
-    begun = thing.build(streams.init("world")) if isinstance(thing, WorldSpec) else thing
-    world = begun.world if isinstance(begun, Simulation) else begun
+    live = thing.build(streams.init("world")) if isinstance(thing, WorldSpec) else thing
+    world = live.world if isinstance(live, Simulation) else live
     if not isinstance(world, World):
         raise SettingError(f"An agent is recommended for a world or a task, not for {thing!r}.")
     return world.task(1, (), streams.stream("world").at(1))

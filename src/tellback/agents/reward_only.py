@@ -1,4 +1,4 @@
-"""A contextual bandit: of every description it hears only whether that was what was asked for."""
+"""A contextual bandit: it learns only whether the description matched the instruction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Barycentric spanners: a few responses that stand for all (Awerbuch and Kleinberg 2008)."""
+"""Barycentric spanners: a few responses that span all (Awerbuch and Kleinberg 2008)."""
 
 from __future__ import annotations
 

@@ -20,8 +20,7 @@ from tellback.roles import Facts, Task
 class Thompson(ModelAgentSpec):
     """The best response to one draw from the posterior (Thompson 1933).
 
-    The model must be able to draw (``models.Posterior``). For one that cannot, an ensemble
-    stands in: ``EnsembleSampling``.
+    The model must be able to draw (``models.Posterior``): mixture, ridge and keywords can.
 
     Parameters
     ----------
@@ -61,8 +60,8 @@ class Thompson(ModelAgentSpec):
             named = self.resolved(facts).model
             raise SettingError(
                 f"thompson needs a model with draws() from its posterior, and "
-                f"{named.kind if named else agent.model} has none: "
-                f"EnsembleSampling(model=...) takes any model."
+                f"{named.kind if named else agent.model} has none. These have: mixture, ridge, "
+                "keywords."
             )
         return agent
 
@@ -81,7 +80,9 @@ class PosteriorSampling(Randomized):
         self.stated = draws > 1
         self.propensities = f"exact given {draws} draws" if self.stated else "none are stated"
 
-    def chances(self, task: Task, model: Model, rng: np.random.Generator) -> tuple[Array, Array]:
+    def probabilities(
+        self, task: Task, model: Model, rng: np.random.Generator
+    ) -> tuple[Array, Array]:
         """The share of the draws for which each response is the best."""
         posterior = cast(Posterior, model)  # to ask it every round would take longer than the rest
         responses = task.responses

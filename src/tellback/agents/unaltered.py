@@ -38,7 +38,7 @@ def why_not_ours(agent: Any, spec: AgentSpec | None, facts: Facts | None, learne
     for one in all_parts(spec):
         if not _is_ours(type(one)):
             return f"{type(one).__name__} is a spec of your own, and may do something else"
-        if vars(one).keys() != set(one.settings()):  # such as a begin() that was put in its place
+        if vars(one).keys() != set(one.settings()):  # such as a build() that was replaced
             return f"its spec {type(one).__name__} has more than its settings"
     fresh: Any = spec.build(facts, np.random.default_rng(0))
     if where := _difference(agent, fresh, "agent", {}):
@@ -81,7 +81,7 @@ def _difference_of_parts(live: Any, fresh: Any, where: str, paired: dict[int, in
     paired[id(live)] = id(fresh)
     ours, theirs = vars(live), vars(fresh)
     for name in sorted(ours.keys() | theirs.keys()):
-        if name not in ours or name not in theirs:  # such as a method that was put in its place
+        if name not in ours or name not in theirs:  # such as a method that was replaced
             return f"{where}.{name}"
         if found := _difference(ours[name], theirs[name], f"{where}.{name}", paired):
             return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellback.agents.agent import ModelAgent
-from tellback.agents.explorers import UniformExplorer
+from tellback.agents.explorers import UniformSampling
 from tellback.arrays import Array
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Facts, Instruction, State
@@ -19,7 +19,7 @@ class Uniform(AgentSpec):
 
     def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """An agent without a model."""
-        return ModelAgent(Ignorance(), UniformExplorer(), self, facts)
+        return ModelAgent(Ignorance(), UniformSampling(), self, facts)
 
 
 class Ignorance:

@@ -28,14 +28,14 @@ def league(
     from tellback.files import demand_writable
     from tellback.lab import Store
     from tellback.lab.report import write_report
-    from tellback.league.plan import TITLE, grounds
+    from tellback.league.plan import TITLE, league_worlds
     from tellback.league.table import bars_section, league_section, settings_section
 
     real("scale", scale, above=0, at_most=1)
     from_extra("vision", "torch", "The image world of the league")
     demand_writable(results / "league")
-    played = grounds()
-    studies = [study for ground in played for study in ground.studies(scale)]
+    played = league_worlds()
+    studies = [study for place in played for study in place.studies(scale)]
     found, complete = run_and_show(studies, Store(results / "runs"), on, workers, reuse)
     if not complete:  # a table is of all of it
         raise typer.Exit(1)
@@ -44,5 +44,5 @@ def league(
     for section in sections:
         print_section(section)
     sections.append(settings_section(played, named))
-    shown = [named[ground.name] for ground in played]
+    shown = [named[place.name] for place in played]
     print_written(write_report(TITLE, shown, results / "league", sections))

@@ -136,7 +136,7 @@ def _synthetic(options: Options) -> list[Claim]:
 
 
 def _images(options: Options) -> list[Claim]:
-    from tellback.paper import figures
+    from tellback.paper import image_figures
     from tellback.paper import images as experiment
 
     folder = _folder(options, "images")
@@ -144,7 +144,7 @@ def _images(options: Options) -> list[Claim]:
     judge = partial(_each, claimed=experiment.CLAIMED)
     claims, found = _reported(plan, judge, folder, options)
     worlds = list(experiment.worlds(options.scale, options.full).values())
-    print_written(figures.draw(found[0], worlds, folder))
+    print_written(image_figures.draw(found[0], worlds, folder))
     return claims
 
 

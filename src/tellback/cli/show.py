@@ -76,7 +76,7 @@ def run_and_show(
                 out.print(text, markup=False, soft_wrap=True)
 
         try:
-            return run_studies(studies, store, on=engine, watch=Shown(), reuse=reuse), True
+            return run_studies(studies, store, on=engine, listener=Shown(), reuse=reuse), True
         except KeyboardInterrupt:
             out.print("Stopped. What is finished is kept; the same command goes on from there.")
             raise typer.Exit(130) from None

@@ -1,4 +1,4 @@
-"""The conformance kit: does an object keep to its role in the protocol."""
+"""The conformance kit: checks that an object keeps the promises of its role."""
 
 from __future__ import annotations
 
@@ -8,28 +8,31 @@ from typing import Any
 
 from tellback.agents import Greedy
 from tellback.conformance.agents import agent_checks
-from tellback.conformance.report import Finding, Report, report
+from tellback.conformance.encoders import picture_encoder_checks, text_encoder_checks
+from tellback.conformance.report import PromiseCheck, Report, report
 from tellback.conformance.worlds import world_checks
+from tellback.encoders import EncoderSpec, TextEncoderSpec
 from tellback.models import ModelSpec
 from tellback.roles import Agent, AgentSpec, Simulation, World, WorldSpec, missing
 
-__all__ = ["Finding", "Report", "check"]
+__all__ = ["PromiseCheck", "Report", "check"]
 
 
 def check(thing: Any, world: Any = None) -> Report:
-    """Try an agent, a world or a model against the promises of its role.
+    """Try an agent, a world, a model or an encoder against the promises of its role.
 
     Parameters
     ----------
     thing : a spec or a live object
         A live object is tried on copies, and stays as it was.
     world : optional
-        The world to try an agent in, if it does not fit any; by default two small ones.
+        The world to try an agent or a model in. By default two small worlds are tried; an agent
+        made for certain sizes needs the world that it is for.
 
     Returns
     -------
     Report
-        True if all promises were kept; printed, it lists them.
+        True if all promises are kept. Printed, it lists them.
 
     Examples
     --------
@@ -45,14 +48,19 @@ def check(thing: Any, world: Any = None) -> Report:
         return report("agent", agent_checks(_maker(thing), world))
     if isinstance(thing, WorldSpec | Simulation) or not missing(thing, World):
         return report("world", world_checks(thing))
+    if isinstance(thing, TextEncoderSpec):
+        return report("encoder of sentences", text_encoder_checks(thing))
+    if isinstance(thing, EncoderSpec) or callable(thing):
+        return report("encoder of pictures", picture_encoder_checks(thing))
     return _unfit(
         f"as an agent it lacks {', '.join(missing(thing, Agent))}; "
-        f"as a world, {', '.join(missing(thing, World))}"
+        f"as a world, {', '.join(missing(thing, World))}; an encoder can be called"
     )
 
 
 def _unfit(reason: str) -> Report:
-    return Report("object", (Finding("it is an agent, a world or a model", reason),))
+    roles = "it is an agent, a world, a model or an encoder"
+    return Report("object", (PromiseCheck(roles, reason),))
 
 
 def _maker(agent: Any) -> Callable[[], Any]:

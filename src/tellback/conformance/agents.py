@@ -26,19 +26,19 @@ CONTEXTS_TRIED = 3
 
 
 def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[str, Check]]:
-    """The promises of an agent, to be tried in a given world or in two small ones."""
+    """The promises of an agent, tried in the given world or in two small ones."""
     if world is None:
         same, fresh = _trial_worlds(make)
-        yield "it plays where pictures or responses stay the same", partial(_plays_in, same, make)
-        yield "it plays where they change every round", partial(_plays_in, fresh, make)
+        yield "it plays where responses stay the same", partial(_plays_in_trial, same, make)
+        yield "it plays where responses change every round", partial(_plays_in_trial, fresh, make)
     else:
         same = fresh = world
         yield "it plays in the given world", partial(_plays_in, world, make)
-    begun: list[_AgentTrial] = []
-    yield "it can be made anew", partial(_build, begun, same, make)
-    if not begun:
+    trials: list[_AgentTrial] = []
+    yield "it can be made anew", partial(_build, trials, same, make)
+    if not trials:
         return
-    trial = begun[0]
+    trial = trials[0]
     yield "a choice is a possible response with its own features", trial.features_belong
     yield "estimate and bonus are numbers, the propensity a probability", trial.account_is_sound
     yield "it responds alike to the same task and the same random stream", trial.repeats_itself
@@ -51,10 +51,10 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
 
 
 def _trial_worlds(make: Callable[[], Any]) -> tuple[WorldSpec, WorldSpec]:
-    """Two small worlds: with a table of instructions, or in words if the agent takes no other."""
+    """Two small worlds: with a table of instructions, or in words if the agent needs words."""
     tables = Synthetic(instructions=7, responses=4, rank=3)
     in_words = Images(responses=4, colours=("red", "blue", "grey"), encoder=Thumbnail(cells=2))
-    with suppress(Exception):  # what else is wrong with it, the trials will tell
+    with suppress(Exception):  # the trials will report it
         agent = make()
         if isinstance(agent, AgentSpec) and not _fits(agent, tables) and _fits(agent, in_words):
             return in_words, in_words.with_settings({"variant": "jitter"})
@@ -69,8 +69,8 @@ def _fits(agent: AgentSpec, world: WorldSpec) -> bool:
     return True
 
 
-def _build(begun: list[_AgentTrial], world: Any, make: Callable[[], Any]) -> str:
-    begun.append(_AgentTrial(world, make))
+def _build(trials: list[_AgentTrial], world: Any, make: Callable[[], Any]) -> str:
+    trials.append(_AgentTrial(world, make))
     return ""
 
 
@@ -82,6 +82,19 @@ class _Restorable:
 def _plays_in(world: Any, make: Callable[[], Any]) -> str:
     play(copy.deepcopy(world), make(), rounds=TRIAL_ROUNDS, seed=1)
     return ""
+
+
+def _plays_in_trial(world: WorldSpec, make: Callable[[], Any]) -> str:
+    try:
+        return _plays_in(world, make)
+    except Exception as error:
+        facts = world.facts
+        asks = "sentences" if facts.language else f"{facts.instructions} instructions"
+        return (
+            f"{type(error).__name__}: {error} This world has {facts.dim} features and {asks}. "
+            "Is the agent made for other sizes? Then give its world: check(agent, world=...), or "
+            "--world on the command line."
+        )
 
 
 def _leaves_contexts(same: Any, fresh: Any, make: Callable[[], Any]) -> str:

@@ -1,4 +1,4 @@
-"""The object that ``module:name`` names."""
+"""Importing an object by ``module:name``."""
 
 from __future__ import annotations
 

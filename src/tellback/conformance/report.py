@@ -1,4 +1,4 @@
-"""What a trial found, in plain words."""
+"""The results of a check, in plain words."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Finding:
+class PromiseCheck:
     """One promise of the protocol, and what is wrong with it if anything is."""
 
     promise: str
     trouble: str = ""
 
     @property
-    def kept(self) -> bool:
-        """Whether the promise was kept."""
+    def passed(self) -> bool:
+        """Whether the promise was passed."""
         return not self.trouble
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the kit found. True if nothing is wrong."""
+    """The results of all promises. True if nothing is wrong."""
 
     role: str
-    findings: tuple[Finding, ...]
+    findings: tuple[PromiseCheck, ...]
 
     def __bool__(self) -> bool:
-        return all(finding.kept for finding in self.findings)
+        return all(finding.passed for finding in self.findings)
 
     @property
     def troubles(self) -> list[str]:
         """What is wrong, in plain words."""
-        return [f"{f.promise}: {f.trouble}" for f in self.findings if not f.kept]
+        return [f"{f.promise}: {f.trouble}" for f in self.findings if not f.passed]
 
     def __str__(self) -> str:
         lines = [
-            f"{'ok   ' if f.kept else 'WRONG'} {f.promise}" + (f": {f.trouble}" * (not f.kept))
+            f"{'ok   ' if f.passed else 'WRONG'} {f.promise}" + (f": {f.trouble}" * (not f.passed))
             for f in self.findings
         ]
         verdict = f"This {self.role} keeps to the protocol."
@@ -53,7 +53,7 @@ Check = Callable[[], str]
 
 def report(role: str, checks: Iterator[tuple[str, Check]]) -> Report:
     """Try every promise; whatever goes wrong in somebody's object is a finding."""
-    return Report(role, tuple(Finding(promise, _tried(trial)) for promise, trial in checks))
+    return Report(role, tuple(PromiseCheck(promise, _tried(trial)) for promise, trial in checks))
 
 
 def _tried(trial: Check) -> str:

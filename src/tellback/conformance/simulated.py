@@ -1,4 +1,4 @@
-"""Simulations for trials: copies, so that what is tried stays as it was."""
+"""Simulations for trials: copies, so that the user's object stays unchanged."""
 
 from __future__ import annotations
 

@@ -28,11 +28,11 @@ SIGNIFICANCE = 1e-6
 
 def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
     """The promises of a world, its teacher and its truth."""
-    begun: list[_WorldTrial] = []
-    yield "it can be made anew", partial(_build, begun, thing)
-    if not begun:
+    trials: list[_WorldTrial] = []
+    yield "it can be made anew", partial(_build, trials, thing)
+    if not trials:
         return
-    trial = begun[0]
+    trial = trials[0]
     yield "it has a world, a teacher and a truth", trial.has_its_parts
     if trial.has_its_parts():
         return
@@ -48,8 +48,8 @@ def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
     yield f"an agent can play {TRIAL_ROUNDS} rounds in it", trial.can_be_played
 
 
-def _build(begun: list[_WorldTrial], thing: Any) -> str:
-    begun.append(_WorldTrial(thing))
+def _build(trials: list[_WorldTrial], thing: Any) -> str:
+    trials.append(_WorldTrial(thing))
     return ""
 
 

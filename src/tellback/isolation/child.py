@@ -64,7 +64,7 @@ class Child:
         return answer
 
     def _adopt(
-        self, packed: bytes, program: str | None, facts: Any, birth: tuple[int, int]
+        self, packed: bytes, program: str | None, facts: Any, init: tuple[int, int]
     ) -> bytes:
         self._agent = self._latest = None
         if program is not None:
@@ -75,7 +75,7 @@ class Child:
             spawn.prepare({key: where})
         agent = pickle.loads(packed)
         if isinstance(agent, AgentSpec):
-            agent = agent.build(facts, Stream.with_key(birth).at(0))
+            agent = agent.build(facts, Stream.with_key(init).at(0))
         demand(agent, Agent)
         self._agent = agent
         return wire.encoded_value(None)
@@ -147,7 +147,7 @@ class Child:
 
 
 class _Numbered(pickle.Unpickler):
-    """Reads what was pickled with lists of responses by their number."""
+    """Unpickles tasks in which lists of responses are numbers."""
 
     def __init__(self, data: bytes, responses: Any) -> None:
         super().__init__(io.BytesIO(data))

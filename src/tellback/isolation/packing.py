@@ -1,7 +1,7 @@
 """An agent as bytes, for a process of its own.
 
-Packing may run code of the agent's here: that of a live agent, or of a setting which is no
-plain value. Hence it is done before there is a world to be found.
+Packing may run the agent's code here: that of a live agent, or of a setting that is not a plain
+value. So it happens before there is a world that such code could find.
 """
 
 from __future__ import annotations

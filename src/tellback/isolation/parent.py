@@ -27,7 +27,7 @@ _OWN_ERRORS: dict[str, type[TellbackError]] = {
 
 
 class IsolationError(TellbackError):
-    """An isolated agent raised an error, died, or answered with what is no answer."""
+    """An isolated agent raised an error, died, or gave an invalid answer."""
 
 
 class IsolatedAgent(InFiles):
@@ -44,11 +44,11 @@ class IsolatedAgent(InFiles):
         that is given here learns nothing. ``Packed`` if it was packed before.
     facts : Facts
         What it may know beforehand.
-    birth : Stream
+    init : Stream
         Where it draws from when it is brought to life.
     """
 
-    def __init__(self, agent: Any, facts: Facts, birth: Stream) -> None:
+    def __init__(self, agent: Any, facts: Facts, init: Stream) -> None:
         packed = agent if isinstance(agent, Packed) else Packed.of(agent)
         self.facts = facts
         self._given = packed.given
@@ -58,7 +58,7 @@ class IsolatedAgent(InFiles):
         self._met = 0  # how many lists of responses there have been
         self._forgotten: list[int] = []  # those that are no more, until the process is told
         self._latest: tuple[Task | None, Choice | None] = (None, None)
-        self._ask("adopt", packed.data, packed.program, facts, birth.key)
+        self._ask("adopt", packed.data, packed.program, facts, init.key)
 
     @property
     def spec(self) -> AgentSpec | None:

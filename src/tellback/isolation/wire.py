@@ -2,8 +2,8 @@
 
 Messages are frames: eight bytes that give the length, then so many bytes. Towards the agent
 they are pickled: the referee is trusted. Towards the referee they begin with the token of the
-question, and are one of a few kinds, each decoded by hand: numbers by ``struct``, the rest as
-JSON, arrays by NumPy without pickle.
+question, and are one of a few kinds, each decoded strictly: JSON, and arrays by NumPy without
+pickle.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from tellback.roles import Choice, State
+from tellback.roles import ACCOUNT, Choice, State
 
 CHOICE, ERROR, STATE, VALUE = b"C", b"E", b"S", b"V"
 """The kinds of answers."""
@@ -30,12 +30,11 @@ _LONGEST_TEXT = 100_000  # of an error
 
 _LENGTH = struct.Struct("<Q")
 HEADER = _LENGTH.size
-_NUMBERS = struct.Struct("<ddd?ddI")  # of a choice, then the length of its response as JSON
 _DEEPEST = 32
 
 
 class WireError(Exception):
-    """An answer that is none of those that are allowed."""
+    """An answer that is not allowed."""
 
 
 def most_bytes(kind: bytes) -> int:
@@ -81,24 +80,25 @@ def _read(pipe: BinaryIO, count: int) -> bytes:
 
 
 def encoded_choice(choice: Choice) -> bytes:
-    """A choice without its features, which the referee looks up."""
-    response, _, estimate, bonus, propensity, width, highest = choice
-    text = json.dumps(_plain(response)).encode()
-    stated = propensity is not None
-    numbers = (estimate, bonus, propensity if stated else 0.0, stated, width, highest)
-    return CHOICE + _NUMBERS.pack(*numbers, len(text)) + text
+    """A choice without its features, which the referee looks up.
+
+    Not ``Choice.to_data``: an infinite width must arrive as it is.
+    """
+    response, _, *account = choice
+    numbers = [None if number is None else float(number) for number in account]
+    return CHOICE + json.dumps([_plain(response), *numbers]).encode()
 
 
-def decoded_choice(body: bytes) -> tuple[Any, float, float, float | None, float, float]:
-    """The response, the estimate, the bonus, the propensity, the width and the highest."""
-    if len(body) < _NUMBERS.size:
-        raise WireError("a choice that is too short")
-    estimate, bonus, propensity, stated, width, highest, length = _NUMBERS.unpack_from(body)
-    text = body[_NUMBERS.size :]
-    if len(text) != length:
-        raise WireError("a choice of another length than it says")
-    response = _response(_json(text))
-    return response, estimate, bonus, propensity if stated else None, width, highest
+def decoded_choice(body: bytes) -> tuple[Any, *tuple[float | None, ...]]:
+    """The fields of a choice without its features, in their order."""
+    fields = _json(body)
+    if not isinstance(fields, list) or len(fields) != 1 + len(ACCOUNT):
+        raise WireError("a choice with other fields")
+    response, *account = fields
+    for name, number in zip(ACCOUNT, account, strict=True):
+        if type(number) is not float and (number is not None or name != "propensity"):
+            raise WireError(f"a choice whose {name} is of {type(number).__name__}")
+    return _response(response), *account
 
 
 def _plain(response: Any) -> Any:

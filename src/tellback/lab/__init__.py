@@ -1,10 +1,10 @@
-"""The lab: studies as data, run in parallel, kept in files, compared honestly."""
+"""The lab: studies as data, run in parallel, stored in files, compared with intervals."""
 
 from tellback.extras import demand_extra
 
 demand_extra("lab", ("polars", "matplotlib"), "The lab")
 
-from tellback.lab.compare import Difference, Estimate, less_regret, mean_regret
+from tellback.lab.compare import Difference, MeanInterval, less_regret, mean_regret
 from tellback.lab.engines import Processes, RayCluster
 from tellback.lab.listener import Listener
 from tellback.lab.plan import Plan
@@ -20,9 +20,9 @@ from tellback.lab.study_file import plan_from_toml, read_plan
 __all__ = [
     "Decide",
     "Difference",
-    "Estimate",
     "Failure",
     "Listener",
+    "MeanInterval",
     "Plan",
     "Processes",
     "RayCluster",

@@ -1,4 +1,4 @@
-"""Bands that hold a whole mean curve, not one point of it after the other."""
+"""Confidence bands for a whole mean curve, not point by point."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.lab.compare import LEVEL, error_rate
 
-SLACK = 1e-6  # by less than this, rounding may let regret fall
+SLACK = 1e-6  # by which regret may fall, from rounding
 
-LARGEST = 300.0  # an exponent; a band that reaches e^300 times the mean says all it can
+LARGEST = 300.0  # the largest exponent, against overflow
 
 
 def simultaneous_band(curves: Array, level: float = LEVEL) -> tuple[Array, Array, Array]:
@@ -45,14 +45,14 @@ def simultaneous_band(curves: Array, level: float = LEVEL) -> tuple[Array, Array
     | skewed steps, scale lognormal(0, 0.5) | 0.971 | 0.938 | 0.936 | 0.953 | 0.75 |
     | more skewed steps, scale lognormal(0, 1) | 0.916 | 0.839 | 0.838 | 0.872 | 0.67 |
 
-    Two or three curves allow a band that is next to useless, and rightly so.
+    With two or three curves the band is very wide.
 
     Parameters
     ----------
     curves : Array
         Cumulative regret over the rounds, a row a seed, two rows or more.
     level : float
-        The probability with which the band shall hold the whole curve.
+        The probability with which the band holds the whole curve.
 
     Returns
     -------
@@ -91,8 +91,8 @@ def _unit(curves: Array) -> Array:
 
 
 def _quantile(unit: Array, alpha: float) -> float:
-    """What the largest Student statistic of the path exceeds with probability alpha at most."""
-    from scipy.optimize import brentq  # slow to import, and workers do without
+    """The value that the largest Student statistic exceeds with probability at most alpha."""
+    from scipy.optimize import brentq  # slow to import, and workers do not need it
     from scipy.special import stdtr, stdtrit
 
     freedom, points = len(unit) - 1, unit.shape[1]
@@ -104,7 +104,7 @@ def _quantile(unit: Array, alpha: float) -> float:
 
     at_a_point = float(stdtrit(freedom, 1 - alpha / 2))
     bonferroni = float(stdtrit(freedom, 1 - alpha / (2 * points)))
-    # The residuals of two curves are plus and minus a number, and show no path.
+    # The residuals of two curves are plus and minus a number: there is no path.
     if freedom == 1 or not excess(bonferroni) < 0:
         return bonferroni
     return at_a_point if excess(at_a_point) <= 0 else brentq(excess, at_a_point, bonferroni)

@@ -1,4 +1,4 @@
-"""Which bounds of the theory apply to an agent in a world."""
+"""The regret bounds of the theory for an agent in a world."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from tellback.models import Ridge
 from tellback.roles import AgentSpec, Facts
 
 Bound = Callable[[int], float]
-"""The most regret there can be after so many rounds."""
+"""An upper bound on regret, as a function of the number of rounds."""
 
 DELTA = 0.05
-"""The probability with which a bound may fail, where the agent has none of its own."""
+"""The probability with which a bound may fail, if the agent states none."""
 
 
 def regret_bounds(facts: Facts, agent: AgentSpec) -> dict[str, Bound]:
     """Theorem 2, printed and repaired, for the class that the agent's model knows.
 
-    A finite class by its size; any other model is taken for the softmax class, whose brackets
-    stand for |F|. delta is that of the agent's radius, or DELTA. With a ``SelfNormalized``
-    radius, its analogue for ridge regression and features no longer than 1.
+    A finite class counts by its size; any other model counts as the softmax class, whose
+    bracketing number stands for |F|. delta is that of the agent's radius, or DELTA. With a
+    ``SelfNormalized`` radius: the analogue for ridge regression and features no longer than 1.
 
     Parameters
     ----------
     facts : Facts
-        Those of the world.
+        The facts of the world.
     agent : AgentSpec
-        Whose class it is.
+        The agent.
     """
     x, d = demand_bounded(facts), facts.dim
     delta = _delta(agent)
@@ -61,14 +61,14 @@ def regret_bounds(facts: Facts, agent: AgentSpec) -> dict[str, Bound]:
 
 
 def demand_bounded(facts: Facts) -> int:
-    """|X|; an error in a world of which the theorem says nothing."""
+    """|X|; an error in a world with sentences, to which the theorem does not apply."""
     if facts.instructions is None:
         raise SettingError("Theorem 2 needs a table of instructions; this world uses sentences.")
     return facts.instructions
 
 
 def is_about(agent: AgentSpec) -> bool:
-    """Whether Theorem 2 is about an agent: LORIL with the radius and the ridge of the theory."""
+    """Whether Theorem 2 applies to an agent: LORIL with the radius and the ridge of the theory."""
     if not isinstance(agent, LORIL) or not isinstance(agent.k, RadiusSpec):
         return False
     fitted = isinstance(agent.model, Ridge) or not isinstance(agent.k, SelfNormalized)
@@ -76,10 +76,10 @@ def is_about(agent: AgentSpec) -> bool:
 
 
 def said_of(name: str, bound: Bound, rounds: int, regret: float, agent: AgentSpec) -> str:
-    """A bound beside a regret: how loose it is, and when it begins to say anything."""
+    """A bound compared with a regret: how loose it is, and from which round it is not vacuous."""
     value = bound(rounds)
     ratio = f"{value / regret:,.3g} times the regret" if regret > 0 else "where regret is zero"
-    scale = "" if is_about(agent) else " (only a scale here: the theorem is for other settings)"
+    scale = "" if is_about(agent) else " (for scale only: the theorem is for other settings)"
     said = f"{name} (delta = {_delta(agent):g}): {value:,.4g} after {rounds:,} rounds, {ratio}"
     said += scale
     if value < rounds:

@@ -13,15 +13,15 @@ DIGEST_BYTES = 32
 _TAIL = 8  # the length of the footer, and the letters PAR1
 
 
-def sealed(parquet: bytes, owner: str) -> bytes:
+def with_checksum(parquet: bytes, owner: str) -> bytes:
     """The file with a digest of its content and of its owner."""
     split = _footer_start(parquet)
     body, footer = parquet[:split], parquet[split:]
     return body + _digest(body, footer, owner) + footer
 
 
-def is_sound(file: bytes, owner: str) -> bool:
-    """Whether the file is as it was sealed, for this owner."""
+def checksum_matches(file: bytes, owner: str) -> bool:
+    """Whether the file is unchanged and belongs to this owner."""
     start = _footer_start(file)
     if start < DIGEST_BYTES:
         return False

@@ -1,4 +1,4 @@
-"""Comparisons that a sceptical reader would accept: paired by seed, with intervals."""
+"""Comparisons of agents: paired by seed, with intervals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tellback.theory.shares import share_of as share_of
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeanInterval:
     """A mean with its interval, from n runs."""
 
     mean: float
@@ -28,11 +28,11 @@ class Estimate:
 
 
 ROUNDING = 1e-6
-"""By how much a sum of regrets may seem to be below zero."""
+"""A sum of regrets may be below zero by this much, from rounding."""
 
 FEWEST_PAIRS = 3
-"""With two pairs, the spread is told by a single difference: two shares that happen to be close
-make an interval as short as one likes. From three on, intervals were tried (``less_regret``)."""
+"""With two pairs, the spread comes from a single difference, and the interval may be arbitrarily
+short. From three on, the coverage of intervals was measured (``less_regret``)."""
 
 
 @dataclass(frozen=True)
@@ -63,29 +63,29 @@ class Difference:
         return f"{self.less:+.1%} [{self.low:+.1%}, {self.high:+.1%}], n = {self.n}"
 
 
-def mean_regret(regret: Array, level: float = LEVEL, at_most: float = np.inf) -> Estimate:
-    """The mean of final regrets, with Student's interval, as far as regrets are possible.
+def mean_regret(regret: Array, level: float = LEVEL, at_most: float = np.inf) -> MeanInterval:
+    """The mean of final regrets, with Student's interval, cut to possible regrets.
 
     Parameters
     ----------
     regret : Array
         Final regrets, two or more.
     level : float
-        How sure the interval is.
+        The confidence level.
     at_most : float
-        The largest regret that is possible: the number of rounds.
+        The largest possible regret: the number of rounds.
     """
     found = mean_of(_possible(regret), level)
     low, high = max(found.low, min(found.mean, 0.0)), min(found.high, max(found.mean, at_most))
-    return Estimate(found.mean, low, high, found.n)
+    return MeanInterval(found.mean, low, high, found.n)
 
 
-def mean_of(values: Array, level: float = LEVEL) -> Estimate:
+def mean_of(values: Array, level: float = LEVEL) -> MeanInterval:
     """The mean of any values, with Student's interval."""
     values = _several(values)
     half = _quantile(len(values), level) * values.std(ddof=1) / np.sqrt(len(values))
     mean = values.mean()
-    return Estimate(float(mean), float(mean - half), float(mean + half), len(values))
+    return MeanInterval(float(mean), float(mean - half), float(mean + half), len(values))
 
 
 def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
@@ -107,18 +107,18 @@ def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
     one fails utterly in 5% of worlds      0.571  0.291  0.386   0.627   0.858
     =====================================  =====  =====  ======  ======  ======
 
-    The last is what no interval can see from seeds in which it did not happen. No more than
-    all regret can be saved: there the interval ends.
+    In the last kind, no interval can see failures that did not happen on the given seeds. The
+    interval ends at 1: no more than all regret can be saved.
 
-    The interval is for one look at a number of seeds that was fixed beforehand; where seeds
-    are added until something shows, ``running_less_regret`` is the one to ask.
+    The interval is for one look at a number of seeds that was fixed beforehand. If seeds are
+    added until a difference shows, use ``running_less_regret``.
 
     Parameters
     ----------
     ours, theirs : Array
         Final regrets; entry i of both is from the same seed, hence from the same tasks.
     level : float
-        How sure the interval is. For k comparisons that shall hold together, 1 - 0.05 / k.
+        The confidence level. For k comparisons that must hold together, 1 - 0.05 / k.
     """
     ours, theirs = pairs(ours, theirs)
     n, mean = len(ours), theirs.mean()
@@ -129,26 +129,26 @@ def less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
 
 
 def pairs(ours: Array, theirs: Array) -> tuple[Array, Array]:
-    """Final regrets that can be compared: as many of ours as of theirs, theirs not zero."""
+    """Final regrets, checked: the same number of both, and theirs above zero."""
     ours, theirs = _several(_possible(ours)), _several(_possible(theirs))
     if len(ours) != len(theirs):
         raise SettingError(f"Pairs are needed, not {len(ours)} runs against {len(theirs)}.")
     if not theirs.mean() > 0:
-        raise SettingError("A share of a regret that is not above zero says nothing.")
+        raise SettingError("Their mean regret is not above zero: no share of it can be given.")
     return ours, theirs
 
 
 def _quantile(n: int, level: float) -> float:
-    from scipy.special import stdtrit  # slow to import, and workers do without
+    from scipy.special import stdtrit  # slow to import, and workers do not need it
 
     return float(stdtrit(n - 1, 1 - error_rate(level) / 2))
 
 
 def _possible(regret: Array) -> Array:
-    """Regrets, if they are that: none below zero, but for rounding; NaN where nobody knows."""
+    """Regrets, checked: none below zero, apart from rounding; NaN is allowed."""
     regret = np.asarray(regret, dtype=np.float64)
     if (regret < -ROUNDING).any():
-        raise SettingError(f"A regret is not below zero, and here is {regret.min():g}.")
+        raise SettingError(f"A regret must not be below zero, and one is {regret.min():g}.")
     return regret
 
 

@@ -1,4 +1,4 @@
-"""Which rounds of a regret curve are kept."""
+"""The rounds of a regret curve that are stored."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ CURVE_POINTS = 200
 
 
 def curve_rounds(rounds: int) -> Indices:
-    """The rounds at which a regret curve is kept: evenly spaced, the last among them."""
+    """The rounds at which a regret curve is stored: evenly spaced, the last among them."""
     points: Indices = np.unique(np.linspace(1, rounds, min(rounds, CURVE_POINTS)).round())
     return points.astype(np.int64)

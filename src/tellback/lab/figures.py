@@ -1,4 +1,4 @@
-"""How every figure is made and kept."""
+"""How figures are drawn and written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STYLE: Any = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw and save within this, and figures look alike."""
+    """The common style, for drawing and saving."""
     with mpl.rc_context(STYLE):
         yield
 
@@ -42,7 +42,7 @@ def new_figure(width: float, height: float) -> Any:
 def save_figure(figure: Any, path: Path, suffixes: Iterable[str] = (".png",)) -> list[Path]:
     """Write a figure as PNG or SVG, or both; returns the files."""
     written = []
-    figure.get_layout_engine().execute(figure)  # settles the layout, once for all formats
+    figure.get_layout_engine().execute(figure)  # computes the layout once for all formats
     figure.set_layout_engine("none")
     for suffix in suffixes:
         target = path.with_name(path.name.removesuffix(suffix) + suffix)
@@ -53,7 +53,7 @@ def save_figure(figure: Any, path: Path, suffixes: Iterable[str] = (".png",)) ->
 
 
 def _write(figure: Any, path: Path, suffix: str) -> None:
-    """Draw once: ``savefig`` draws twice, the first time for a layout, which is settled."""
+    """Draw once: ``savefig`` would draw twice, the first time for the layout."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 

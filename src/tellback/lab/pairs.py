@@ -1,4 +1,4 @@
-"""Every two agents of a study compared, in words that can be quoted."""
+"""All pairs of agents of a study compared, in sentences that can be quoted."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class Pair:
     ours, theirs : str
         Their names.
     n : int
-        How many seeds both played.
+        The number of seeds that both played.
     difference : Difference or None
-        By how much the first has less regret; None where no share or interval can be given.
+        By how much the first has less regret; None if no interval can be given.
     joint : Difference or None
-        The same at a level at which all pairs of the study hold together (Bonferroni).
+        The same at the level at which all pairs of the study hold together (Bonferroni).
     tuned : bool
-        Whether either had settings to choose from, which was done on other seeds.
+        Whether settings of either were chosen, on other seeds.
     running : bool
-        Whether the interval holds after every seed at once.
+        Whether the interval is a confidence sequence.
     """
 
     ours: str
@@ -53,7 +53,7 @@ class Pair:
 
     @property
     def sentence(self) -> str:
-        """What is known, in one sentence."""
+        """The result in one sentence."""
         if self.difference is None:
             why = "one seed gives no interval" if self.n < 2 else "there is no regret to compare"
             return f"Nothing can be said of {self.ours} and {self.theirs}: {why}."
@@ -78,7 +78,7 @@ ALONE = "; undecided when all pairs of the study are judged together"
 
 
 def all_pairs(results: Results) -> list[Pair]:
-    """Every two agents compared, the one with the least regret first."""
+    """All pairs of agents compared; the agent with less regret comes first."""
     study = results.study
     n = len(study.reported)
     finals = {name: results.final(results.tuned(name)) for name in study.agents}
@@ -92,7 +92,7 @@ def all_pairs(results: Results) -> list[Pair]:
         if n > 1 and known and finals[theirs].mean() > 0:
             difference = results.difference(ours, theirs)
             asked = study.decide is not None and {ours, theirs} == set(study.decide.between)
-            # The one comparison that was asked for stands by itself.
+            # The comparison that the study is to decide needs no correction.
             joint = difference if asked else results.difference(ours, theirs, joint_level)
         found.append(
             Pair(ours, theirs, n, difference, joint, tuned, running=study.decide is not None)
@@ -101,7 +101,7 @@ def all_pairs(results: Results) -> list[Pair]:
 
 
 def headline(results: Results) -> Pair | None:
-    """The pair that was asked for, or else the two with the least regret."""
+    """The pair that the study is to decide, or else the two agents with the least regret."""
     pairs = results.pairs()
     decide = results.study.decide
     if decide is not None:

@@ -15,9 +15,9 @@ class Plan:
     Parameters
     ----------
     title : str
-        What the report is called.
+        The title of the report.
     studies : tuple of Study
-        One comparison for each world, or for each reading of a question.
+        The studies, with different names.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""By which source of tellback the runs of a study were computed."""
+"""Which source of tellback played the runs of a study, and on which machines."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ UNKNOWN = "unknown"
 
 
 def of_another_source(runs: Iterable[RunSpec], store: Store) -> dict[RunSpec, list[str]]:
-    """The runs that are kept of another source than this one, with the rooms that differ."""
+    """The stored runs that another source of tellback played, with the rooms that differ."""
     now = _Now()
     found = {run: now.differing(run, store.about(run)) for run in runs}
     return {run: rooms for run, rooms in found.items() if rooms}
 
 
 class _Now:
-    """The source of tellback as it is now, looked at once for all runs of a kind."""
+    """The source of tellback as it is now, digested once for all runs of the same classes."""
 
     def __init__(self) -> None:
         self._known: dict[frozenset[type], dict[str, str]] = {}
 
     def differing(self, run: RunSpec, about: Mapping[str, Any]) -> list[str]:
-        """The rooms of tellback, of those that a run depends on, that were others then."""
+        """The rooms that a run depends on and that have changed since it was played."""
         now = self._known.get(run.classes)
         if now is None:
             now = self._known[run.classes] = run.rooms().digests
@@ -38,16 +38,16 @@ class _Now:
 
 @dataclass(frozen=True)
 class Sources:
-    """The sources of tellback by which some runs were computed.
+    """The sources of tellback that played some runs.
 
     Attributes
     ----------
     runs : Counter of str
-        How many runs each source has computed.
+        How many runs each source has played.
     mixed : bool
-        Whether they differ in what a run depends on: then the runs are no fair comparison.
+        Whether they differ in a room that a run depends on: then the comparison is not fair.
     others : int
-        How many runs depend on something that is another now.
+        How many runs depend on a room that has changed since.
     """
 
     runs: Counter[str]
@@ -60,17 +60,17 @@ class Sources:
 
     @property
     def warning(self) -> str:
-        """What a reader should know, if anything."""
+        """A warning for the reader, if there is one."""
         if self.mixed:
             return (
-                f"Warning: these runs were computed by {len(self.runs)} sources of tellback that "
-                f"differ in what the runs depend on: {self}. Run the study again to have them "
-                "all of one."
+                f"Warning: these runs were played by {len(self.runs)} sources of tellback that "
+                f"differ in rooms that the runs depend on: {self}. Run the study again to play "
+                "them all with one."
             )
         if self.others:
             return (
                 f"{self.others:,} runs depend on a part of tellback that has changed since they "
-                f"were computed, by source {self}."
+                f"were played, by source {self}."
             )
         return ""
 
@@ -80,18 +80,18 @@ MADE_WITH = ("cpu", "machine", "host", "python", "tellback", "numpy", "numba", "
 
 @dataclass(frozen=True)
 class Provenance:
-    """When, where and with what runs were computed, as their sidecars tell.
+    """Time, machines and versions of runs, from their sidecars.
 
     Attributes
     ----------
     seconds : float
-        The time that they took.
+        Their total time.
     made_with : mapping of str to Counter
-        How many runs were computed on each machine, with each version of a library, ...
+        The number of runs on each machine, with each version of a library, ...
     source : list of str
-        For each run, the source of tellback that computed it.
+        For each run, the source of tellback that played it.
     sources : Sources
-        All of them.
+        All of those sources.
     suspicious : list of str
         The runs whose matches and rewards differ beyond chance (``Run.match_check``).
     """
@@ -104,7 +104,7 @@ class Provenance:
 
 
 def provenance_of(runs: Mapping[str, RunSpec], store: Store) -> Provenance:
-    """Where runs come from, given by their identity."""
+    """The provenance of runs, given by their identity."""
     now, seconds, source, others, suspicious = _Now(), 0.0, [], [], []
     made_with: dict[str, Counter[str]] = {what: Counter() for what in MADE_WITH}
     for identity, run in runs.items():
@@ -120,7 +120,7 @@ def provenance_of(runs: Mapping[str, RunSpec], store: Store) -> Provenance:
         for what, counted in made_with.items():
             if what in about:
                 counted[str(about[what])] += 1
-    # Runs that are as they would be now are all of one source, whichever computed them.
+    # Runs whose rooms have not changed count as one source.
     kinds = len(set(others)) + (len(others) < len(source))
     named = Counter(source)
     sources = Sources(named, len(named) > 1 and kinds > 1, len(others))

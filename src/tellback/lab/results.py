@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 
 class Results:
-    """What the runs of a study gave.
+    """The results of a study.
 
     Parameters
     ----------
     study : Study
         The study.
     store : Store
-        Where its runs are.
+        Where its runs are stored.
     known : mapping of RunSpec to Array, optional
-        Curves that were read from the store already.
+        Curves already read from the store.
     partial : bool
-        Whether runs may be missing; what needs them then raises an error.
+        Whether runs may be missing; methods that need them then raise an error.
     """
 
     def __init__(
@@ -57,23 +57,23 @@ class Results:
     def _read(self, runs: Iterable[RunSpec]) -> dict[tuple[AgentSpec, int], Array]:
         wanted = list(dict.fromkeys(runs))
         unread = [run for run in wanted if run not in self._known]
-        read = self._store.shelf(unread).curves if self._partial else self._store.curves(unread)
+        read = self._store.read(unread).curves if self._partial else self._store.curves(unread)
         curves = {**self._known, **read}
-        # As they were when the curves were read: source may change while this object lives.
+        # Identities as of now: the source may change while this object lives.
         self._identities |= {(run.agent, run.seed): run.identity for run in wanted if run in curves}
         return {(run.agent, run.seed): curves[run] for run in wanted if run in curves}
 
     def chosen_runs(self) -> list[RunSpec]:
-        """The runs of the study that had to wait for the choice of settings."""
+        """The runs of the study that wait for the choice of settings."""
         names = [name for name in self.study.agents if self._can_choose(name)]
         return list(self.study.chosen_runs({name: self.tuned(name) for name in names}))
 
     def _can_choose(self, name: str) -> bool:
-        """Whether what a choice of settings needs is there; it always is unless partial."""
+        """Whether all tuning runs of an agent are there; always, unless partial."""
         grid, seeds = self.study.agents[name], self.study.tuning_seeds(name)
         return not self._partial or all((a, s) in self._curves for a in grid for s in seeds)
 
-    def is_whole(self) -> bool:
+    def has_all_runs(self) -> bool:
         """Whether no run of the study is missing."""
         if not all(map(self._can_choose, self.study.agents)):
             return False
@@ -82,7 +82,7 @@ class Results:
         return all((run.agent, run.seed) in known for run in wanted)
 
     def complete(self) -> Self:
-        """Read the runs that had to wait, now that they are done."""
+        """Read the runs of the chosen settings, now that they are done."""
         self._curves |= self._read(self.chosen_runs())
         self.__dict__.pop("provenance", None)
         return self
@@ -93,18 +93,18 @@ class Results:
 
     @cached_property
     def provenance(self) -> Provenance:
-        """When, where and with what the runs were computed."""
+        """Time, machines and versions of the runs."""
         runs = {self._identities[key]: self.study.run(*key) for key in self._curves}
         return provenance_of(runs, self._store)
 
     def warnings(self) -> list[str]:
-        """What a reader of the results should know before anything else."""
+        """Warnings for a reader of the results."""
         found = (self.provenance.sources.warning, self.study.shared_truth())
         return [text for text in (*found, *self.provenance.suspicious) if text]
 
     @property
     def t(self) -> Indices:
-        """The rounds at which curves are kept."""
+        """The rounds at which curves are stored."""
         return curve_rounds(self.study.rounds)
 
     def curves(self, agent: AgentSpec) -> Array:
@@ -130,7 +130,7 @@ class Results:
         """The setting of an agent with the lowest mean regret on its tuning seeds.
 
         Other seeds may be given, for instance the reported ones: that is how the paper
-        chose, and it flatters whoever has the most settings to choose from.
+        chose, and it flatters the agent with the most settings.
         """
         chosen = self.study.tuning_seeds(name) if seeds is None else seeds
         settings = self.study.agents[name]
@@ -141,7 +141,7 @@ class Results:
         return min(settings, key=lambda agent: float(self.final(agent, chosen).mean()))
 
     def label(self, name: str) -> str:
-        """An agent's name, with those of its chosen settings that could have been others."""
+        """An agent's name, with the chosen values of the settings that were tuned."""
         varied = self.study.varied(name)
         chosen = self.tuned(name)
         settings = [f"{setting} = {_shown(getattr(chosen, setting, None))}" for setting in varied]
@@ -150,8 +150,8 @@ class Results:
     def difference(self, ours: str, theirs: str, level: float = LEVEL) -> Difference:
         """By which share one agent's regret is below another's, on the reported seeds.
 
-        A study that stops when it has decided gets an interval that holds after every seed
-        at once; any other one gets Student's.
+        A study with ``decide`` gets a confidence sequence, which holds after every seed; any
+        other study gets Student's interval.
         """
         compare = less_regret if self.study.decide is None else running_less_regret
         return compare(self.final(self.tuned(ours)), self.final(self.tuned(theirs)), level=level)
@@ -164,14 +164,14 @@ class Results:
 
     @property
     def is_decided(self) -> bool:
-        """Whether no more seeds are to be played: what was to be decided is, or cannot be."""
+        """Whether no more seeds are needed: the comparison is decided, or the budget spent."""
         decide = self.study.decide
         if decide is None or len(self.study.reported) >= decide.at_most:
             return True
         finals = [self.final(self.tuned(name)) for name in decide.between]
         if len(self.study.reported) < 2 or not all(final.mean() > 0 for final in finals):
             return False
-        # In the order in which the report compares them: the share is of the larger regret.
+        # In the order of the report: the share is of the larger regret.
         ours, theirs = (name for name in self.ranked() if name in decide.between)
         return self.difference(ours, theirs).verdict != "undecided"
 
@@ -188,7 +188,7 @@ class Results:
         return str(mean_regret(final, at_most=self.study.rounds))
 
     def table(self) -> polars.DataFrame:
-        """Every curve: a row for each agent, setting, seed and kept round."""
+        """Every curve: a row for each agent, setting, seed and stored round."""
         points = len(self.t)
         finals = self.finals()
         repeated = finals.drop("regret").select(polars.all().repeat_by(points).explode())

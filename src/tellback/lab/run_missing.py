@@ -1,4 +1,4 @@
-"""Runs computed by an engine, each result kept as soon as it is there."""
+"""Runs played by an engine, each result stored as soon as it is there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tellback.errors import TellbackError
 from tellback.lab.engines import Engine, Processes
 from tellback.lab.listener import Listener
 from tellback.lab.provenance import of_another_source
-from tellback.lab.run_one import Changed, Failure
+from tellback.lab.run_one import Failure, SourceChanged
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec
 from tellback.roles import AgentSpec, WorldSpec
@@ -22,26 +22,26 @@ def run_missing(
     store: Store,
     *,
     on: Engine | None = None,
-    watch: Listener | None = None,
+    listener: Listener | None = None,
     reuse: bool = False,
 ) -> list[Failure]:
-    """Compute the runs that the store does not have yet, or has from another source of tellback.
+    """Play the runs that the store does not have yet, or has from another source of tellback.
 
-    A run that is kept counts as done if the part of tellback that it depends on is as it was
-    when it was computed. Specs of one's own need no such rule: another source is another run.
+    A stored run counts as done if the rooms of tellback that it depends on have not changed
+    since it was played. Your own specs need no such rule: another source is another run.
 
     Parameters
     ----------
     runs : iterable of RunSpec
-        What to run; equal runs are computed once.
+        What to run; equal runs are played once.
     store : Store
-        Where results are looked for and kept. Damaged files are named, and computed again.
+        Where results are stored. Damaged files are named, and their runs played again.
     on : Engine, optional
-        Where to compute; by default processes, one for each core.
-    watch : Listener, optional
+        Where to play; by default in processes, one for each core.
+    listener : Listener, optional
         Told how far the work is.
     reuse : bool
-        Whether to keep runs that another source of tellback has computed, with a warning.
+        Whether to use stored runs of another source of tellback, with a warning.
 
     Returns
     -------
@@ -51,28 +51,28 @@ def run_missing(
     Raises
     ------
     KeyboardInterrupt
-        On Ctrl-C, after the workers have stopped. What is finished is kept.
+        On Ctrl-C, after the workers have stopped. Finished runs are stored.
     TellbackError
-        If source changed while the runs were played. What was finished before is kept.
+        If source files change while runs are played. Runs finished before are stored.
     """
-    watch = watch or Listener()
-    todo = _not_done(runs, store, watch, reuse)
+    listener = listener or Listener()
+    todo = _not_done(runs, store, listener, reuse)
     if not todo:
         return []
-    if not getattr(on, "isolated", False):  # what is to be isolated is not begun here
+    if not getattr(on, "isolated", False):  # isolated agents are never built in this process
         for world, agent in dict.fromkeys((run.world, run.agent) for run in todo):
             _demand_fit(world, agent)
     store.prepare()
     for run in {run.world: run for run in todo}.values():
-        _prepare(run, watch)
+        _prepare(run, listener)
     failures = []
     engine: Any = on or Processes()
-    with closing(engine.outcomes(todo, watch.played)) as outcomes:
+    with closing(engine.run_all(todo, listener.played)) as outcomes:
         for outcome in outcomes:
-            if isinstance(outcome, Changed):
+            if isinstance(outcome, SourceChanged):
                 raise TellbackError(outcome.traceback)
             if isinstance(outcome, Failure):
-                store.discard(outcome.run)  # a result of another source, if any
+                store.discard(outcome.run)  # the result of another source, if any
                 store.write_failure(outcome)
                 failures.append(outcome)
             else:
@@ -80,43 +80,45 @@ def run_missing(
     return failures
 
 
-def _not_done(runs: Iterable[RunSpec], store: Store, watch: Listener, reuse: bool) -> list[RunSpec]:
+def _not_done(
+    runs: Iterable[RunSpec], store: Store, listener: Listener, reuse: bool
+) -> list[RunSpec]:
     wanted = list({run.identity: run for run in runs}.values())
-    shelf = store.shelf(wanted)
-    for run in shelf.damaged:
-        watch.note(f"{store.path(run)} is damaged and will be computed again.")
-    others = of_another_source(shelf.curves, store)
+    stored = store.read(wanted)
+    for run in stored.damaged:
+        listener.note(f"{store.path(run)} is damaged and will be played again.")
+    others = of_another_source(stored.curves, store)
     if others:
-        watch.note(_said(others, len(shelf.curves), reuse))
-    done = shelf.curves if reuse else shelf.curves.keys() - others.keys()
-    watch.found(len(done), len(wanted))
-    watch.played(sum(run.rounds for run in done))
+        listener.note(_said(others, len(stored.curves), reuse))
+    done = stored.curves if reuse else stored.curves.keys() - others.keys()
+    listener.found(len(done), len(wanted))
+    listener.played(sum(run.rounds for run in done))
     return [run for run in wanted if run not in done]
 
 
-def _said(others: Mapping[RunSpec, list[str]], kept: int, reuse: bool) -> str:
+def _said(others: Mapping[RunSpec, list[str]], stored: int, reuse: bool) -> str:
     rooms = ", ".join(sorted({room for found in others.values() for room in found}))
     begins = (
-        f"{len(others):,} of {kept:,} runs that are kept were computed by another source of "
-        f"tellback than this one, in what they depend on ({rooms})"
+        f"{len(others):,} of {stored:,} stored runs were played by another source of tellback: "
+        f"rooms that they depend on have changed ({rooms})"
     )
     if reuse:
-        return f"Warning: {begins}. They are used all the same, as you asked for."
-    return f"{begins}, and are computed again. To use them all the same: --reuse, or reuse=True."
+        return f"Warning: {begins}. They are used nevertheless, as you asked."
+    return f"{begins}. They are played again; to use them nevertheless: --reuse, or reuse=True."
 
 
-def _prepare(run: RunSpec, watch: Listener) -> None:
-    """Do what all runs in a world share once, here, and not in every worker."""
+def _prepare(run: RunSpec, listener: Listener) -> None:
+    """Prepare a world once, here, instead of in every worker."""
     if type(run.world).prepare is not WorldSpec.prepare:
         run.demand_unedited()
-    run.world.prepare(watch.preparing)
+    run.world.prepare(listener.preparing)
 
 
 def _demand_fit(world: WorldSpec, agent: AgentSpec) -> None:
-    """Refuse an agent that is not made for a world before any work starts."""
+    """Refuse an agent that does not fit a world, before any run starts."""
     try:
         agent.build(world.facts, Streams(0).init("agent"))
     except TellbackError:
         raise
-    except Exception:  # its runs will report this, and the others go on
+    except Exception:  # its runs will report this error, and the others go on
         return

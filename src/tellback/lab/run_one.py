@@ -1,4 +1,4 @@
-"""One run, computed: what came of it, wherever that happened."""
+"""One run, played: in this process, in a worker or on a cluster."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ class Finished:
     curve : Array
         Its regret at ``curve_rounds``.
     about : mapping
-        When, where and with what it was computed: nothing that its result depends on, except
-        in the last bits.
+        Time, machine and versions. The result depends on them in the last bits only.
     identity : str
-        That of what was played; '' stands for that of the run.
+        The identity of the played run; '' stands for that of ``run``.
     """
 
     run: RunSpec
@@ -53,21 +52,23 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Changed(Failure):
-    """A run of another source than was asked for: it has no result that could be kept."""
+class SourceChanged(Failure):
+    """A run whose source code changed since it was started: it has no result to store."""
 
 
 Outcome = Finished | Failure
 
 
 @dataclass(frozen=True)
-class Order:
-    """A run for a worker, with what it must turn out to be there.
+class Job:
+    """A run for a worker, with its identity and source, which the worker compares with its own.
 
     Attributes
     ----------
+    run : RunSpec
+        The run.
     identity : str
-        The run's.
+        Its identity.
     rooms : Rooms
         The rooms of tellback that it depends on.
     """
@@ -77,9 +78,9 @@ class Order:
     rooms: Rooms
 
 
-def order(run: RunSpec) -> Order:
-    """The order for a run, by the files as they are now."""
-    return Order(run, run.identity, run.rooms())
+def job_of(run: RunSpec) -> Job:
+    """The job of a run, from the source files as they are now."""
+    return Job(run, run.identity, run.rooms())
 
 
 class StoppedError(Exception):
@@ -87,21 +88,21 @@ class StoppedError(Exception):
 
 
 def run_one(
-    ordered: Order | RunSpec,
+    job: Job | RunSpec,
     progress: Callable[[int], object] | None = None,
     isolated: bool = False,
 ) -> Outcome:
     """Play a run; an error becomes a Failure with its traceback.
 
-    What is played must be what was ordered, before and after: a file may have been edited
-    since this process loaded it, or while the run was going on.
+    The source is compared with that of the job before and after: a file may have been edited
+    since this process loaded it, or during the run.
     """
-    run = ordered.run if isinstance(ordered, Order) else ordered
+    run = job.run if isinstance(job, Job) else job
     began = time.time()
     try:
-        wanted = ordered if isinstance(ordered, Order) else order(ordered)
+        wanted = job if isinstance(job, Job) else job_of(job)
         if said := _differs(wanted, played=False):
-            return Changed(run, said)
+            return SourceChanged(run, said)
         record = play(
             run.world, run.agent, run.rounds, seed=run.seed, progress=progress, isolated=isolated
         )
@@ -109,7 +110,7 @@ def run_one(
         if isinstance(record.agent, IsolatedAgent):
             record.agent.close()
         if said := _differs(wanted, played=True):
-            return Changed(run, said)
+            return SourceChanged(run, said)
     except BaseException:  # an agent that calls sys.exit() must not end the study
         return Failure(run, traceback.format_exc())
     about = {"began": began, "seconds": time.time() - began, **_machine()}
@@ -119,19 +120,18 @@ def run_one(
     return Finished(run, curve, about, wanted.identity)
 
 
-def _differs(wanted: Order, played: bool) -> str:
-    """What differs from what was ordered, if anything does.
+def _differs(wanted: Job, played: bool) -> str:
+    """How the source differs from that of the job; empty if it does not.
 
-    Of tellback itself, it is enough to look when the run has been played: what was loaded then
-    is what the files say.
+    tellback's own source is compared only after the run, when all its modules are loaded.
     """
     run = wanted.run
     if edited := run.edited(package=played):
         return f"{' and '.join(edited)} changed after being loaded: {AGAIN}"
     if run.identity != wanted.identity:
         return (
-            f"The source of {run.agent.kind} or {run.world.kind} on {platform.node()} is not what "
-            f"it was when the run was started, or not the same in all processes: {AGAIN}"
+            f"The source of {run.agent.kind} or {run.world.kind} on {platform.node()} has "
+            f"changed since the run was started, or differs between processes: {AGAIN}"
         )
     if played and (found := changed_rooms(wanted.rooms.digests, run.rooms(wanted.rooms).digests)):
         return (
@@ -142,18 +142,18 @@ def _differs(wanted: Order, played: bool) -> str:
 
 
 def changed_rooms(before: object, now: Mapping[str, str]) -> list[str]:
-    """The rooms of tellback whose source differs; all where it is not known what it was."""
+    """The rooms of tellback whose source differs; all of them if the earlier source is unknown."""
     known = before if isinstance(before, Mapping) else {}
     return [room for room in sorted({*known, *now}) if known.get(room) != now.get(room)]
 
 
-AGAIN = "what was played since is not kept. Start again."
+AGAIN = "runs played since then are not stored. Start again."
 
 note_package()
 
 
 def _machine() -> dict[str, str]:
-    """What a result may depend on beside its configuration, in the last bits."""
+    """Machine and versions, on which the last bits of a result may depend."""
     libraries: list[str] = ["numpy", "numba", "torch"]
     versions = {name: sys.modules[name].__version__ for name in libraries if name in sys.modules}
     return {
@@ -170,7 +170,7 @@ def _machine() -> dict[str, str]:
 
 @cache
 def _cpu() -> str:
-    """The kind of processor, where the system tells it."""
+    """The kind of processor, if the system tells it."""
     try:
         with Path("/proc/cpuinfo").open() as lines:
             names = (line.split(":", 1)[1].strip() for line in lines if "model name" in line)

@@ -15,7 +15,7 @@ from tellback.lab.study import RunSpec, Study
 
 
 class RunsFailedError(TellbackError):
-    """Some runs raised an error; what is finished is kept.
+    """Some runs raised an error; finished runs are stored.
 
     Attributes
     ----------
@@ -38,19 +38,19 @@ def run_studies(
     store: Store,
     *,
     on: Engine | None = None,
-    watch: Listener | None = None,
+    listener: Listener | None = None,
     reuse: bool = False,
 ) -> list[Results]:
-    """Run studies and return their results; what the store has is not computed again.
+    """Run studies and return their results; stored runs are not played again.
 
-    What it has from another source of tellback is, in as far as that can matter to it.
+    Stored runs of another source of tellback are, if they depend on what has changed.
 
     Parameters
     ----------
     studies : sequence of Study
-        What to run, all together: their runs share the workers. Those that are to decide
-        something get more seeds until it is decided or their budget is spent.
-    store, on, watch, reuse
+        What to run, all together: their runs share the workers. A study with ``decide`` gets
+        more seeds until its comparison is decided or its budget is spent.
+    store, on, listener, reuse
         As for ``run_missing``.
 
     Raises
@@ -58,25 +58,25 @@ def run_studies(
     RunsFailedError
         After all other runs were tried, if some failed.
     """
-    watch = watch or Listener()
+    listener = listener or Listener()
     for study in studies:
         if warning := study.shared_truth():
-            watch.note(f"Warning: {warning}")
+            listener.note(f"Warning: {warning}")
     failures: list[Failure] = []
     done: dict[int, Results] = {}
     going = dict(enumerate(studies))
     while going:
-        found, failed = _conducted(list(going.values()), store, on, watch, reuse)
+        found, failed = _run_once(list(going.values()), store, on, listener, reuse)
         if None in found and not failed:
             raise TellbackError(
-                f"Runs that were just computed are no longer found in {store.folder}: their source "
-                "has changed since, or somebody removed them. Start again."
+                f"Runs that were just played are no longer found in {store.folder}: their source "
+                "has changed since, or their files were removed. Start again."
             )
         failures += failed
         results = {i: one for i, one in zip(going, found, strict=True) if one is not None}
         done |= {i: one for i, one in results.items() if one.is_decided}
         going = {i: one.study.with_more_seeds() for i, one in results.items() if i not in done}
-        if going:  # those that are done are part of what is to be done, too
+        if going:  # the totals told to the listener include the studies that are done
             going |= {i: one.study for i, one in done.items()}
     ordered = [done[i] for i in sorted(done)]
     if failures:
@@ -84,28 +84,28 @@ def run_studies(
     return ordered
 
 
-def _conducted(
-    studies: Sequence[Study], store: Store, on: Engine | None, watch: Listener, reuse: bool
+def _run_once(
+    studies: Sequence[Study], store: Store, on: Engine | None, listener: Listener, reuse: bool
 ) -> tuple[list[Results | None], list[Failure]]:
-    """Both passes: what can be done at once, and what waits for the choice of settings.
+    """Both passes: the runs that can be played at once, and those of the chosen settings.
 
     Returns
     -------
     tuple
         The results of each study, None where a run failed, and the failures.
     """
-    planned = {run for study in studies for run in study.planned()}  # some are in two studies
-    watch.begin(len(planned), _rounds(planned))
+    planned = {run for study in studies for run in study.planned()}  # studies may share runs
+    listener.begin(len(planned), _rounds(planned))
     at_once = dict.fromkeys(run for study in studies for run in study.runs())
-    failures = run_missing(at_once, store, on=on, watch=watch, reuse=reuse)
+    failures = run_missing(at_once, store, on=on, listener=listener, reuse=reuse)
     found = [Results(study, store, partial=True) for study in studies]
     chosen = dict.fromkeys(run for results in found for run in results.chosen_runs())
     waited = [run for run in chosen if run not in at_once]
-    if len(at_once) + len(waited) != len(planned):  # two studies have chosen the same, or not
-        watch.begin(len(at_once) + len(waited), _rounds([*at_once, *waited]))
-        watch.played(_rounds(at_once))
-    failures += run_missing(waited, store, on=on, watch=watch, reuse=reuse)
-    return [one.complete() if one.is_whole() else None for one in found], failures
+    if len(at_once) + len(waited) != len(planned):  # studies share chosen runs, or do not
+        listener.begin(len(at_once) + len(waited), _rounds([*at_once, *waited]))
+        listener.played(_rounds(at_once))
+    failures += run_missing(waited, store, on=on, listener=listener, reuse=reuse)
+    return [one.complete() if one.has_all_runs() else None for one in found], failures
 
 
 def _rounds(runs: Iterable[RunSpec]) -> int:

@@ -1,9 +1,9 @@
 """A comparison that may be looked at after every seed, and stopped when it is decided.
 
-Whoever adds seeds until a 95% interval excludes zero will find that it does, sooner or
-later, with agents that are equal: looking at ``less_regret`` after each of seeds 5 to 200
-goes wrong in more than a third of all comparisons. The intervals of a confidence sequence
-hold the truth at all numbers of seeds together, so that one may look and stop at will.
+If seeds are added until a 95% interval excludes zero, it does so sooner or later even for equal
+agents: looking at ``less_regret`` after each of seeds 5 to 200 goes wrong in more than a third of
+all comparisons. The intervals of a confidence sequence hold the truth at all numbers of seeds
+together, so one may look and stop at any time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ for 15 to 50 pairs. They are 1.6 times as long as those for one look (1.8 times 
 """
 
 MIN_PAIRS = 10
-"""With fewer pairs nothing is decided: few skewed differences are too far from Gaussian."""
+"""Fewer pairs decide nothing: the mean of few skewed differences is too far from Gaussian."""
 
 
 def running_less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Difference:
@@ -30,8 +30,8 @@ def running_less_regret(ours: Array, theirs: Array, level: float = LEVEL) -> Dif
     For the true share, the differences (1 - share) * theirs - ours have mean zero. The
     interval holds the shares for which ``evidence`` against that is below 1 / (1 - level).
     With probability ``level`` it holds the true share at all n, if differences are
-    Gaussian; so one may add seeds, in an order fixed beforehand, and stop as soon as there
-    is a verdict, which then stands. With fewer than MIN_PAIRS pairs, or where the regret of
+    Gaussian. So one may add seeds, in an order fixed beforehand, and stop at the first
+    verdict. With fewer than MIN_PAIRS pairs, or where the regret of
     theirs cannot be told from zero, the interval holds every share up to 1.
 
     How often a 95% interval ever missed the true share, and how often that of

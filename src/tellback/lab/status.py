@@ -15,19 +15,19 @@ from tellback.lab.study import RunSpec, Study
 
 
 @dataclass(frozen=True)
-class Status:
-    """What there is of a study, and what is still to come.
+class StudyStatus:
+    """The runs of a study that are done, damaged or failed.
 
     Attributes
     ----------
     study : Study
-        The study, with the seeds that were added because it had decided nothing before.
+        The study, with the seeds added so far if it is to decide a comparison.
     done, damaged : tuple of RunSpec
-        The runs whose files are sound, and those whose files are not.
+        The runs with an intact file, and those with a damaged one.
     failed : mapping of RunSpec to str
-        The runs that ended with an error when they were last tried, with the traceback.
+        The runs whose last attempt failed, with the traceback.
     results : Results or None
-        The results, once nothing is left to do.
+        The results, if all runs are done.
     """
 
     study: Study
@@ -39,7 +39,7 @@ class Status:
 
     @cached_property
     def planned(self) -> set[RunSpec]:
-        """As many runs as there will be."""
+        """All runs, with a first setting in place of those not chosen yet."""
         return self.study.planned()
 
     @property
@@ -54,23 +54,23 @@ class Status:
 
     @cached_property
     def provenance(self) -> Provenance:
-        """When, where and with what the runs that are done were computed."""
+        """Time, machines and versions of the runs that are done."""
         return provenance_of({run.identity: run for run in self.done}, self.store)
 
     def seconds(self) -> float:
-        """The time that the runs took, as their sidecars tell."""
+        """The total time of the runs, from their sidecars."""
         return self.provenance.seconds
 
 
-def status_of(study: Study, store: Store) -> Status:
-    """Look at what a store has of a study; nothing is computed."""
+def status_of(study: Study, store: Store) -> StudyStatus:
+    """The status of a study in a store; nothing is played."""
     known: dict[RunSpec, Array] = {}
     damaged: dict[RunSpec, None] = {}
 
     def all_there(runs: list[RunSpec]) -> bool:
-        shelf = store.shelf(run for run in runs if run not in known)
-        known.update(shelf.curves)
-        damaged.update(dict.fromkeys(shelf.damaged))
+        stored = store.read(run for run in runs if run not in known)
+        known.update(stored.curves)
+        damaged.update(dict.fromkeys(stored.damaged))
         return all(run in known for run in runs)
 
     results = None
@@ -89,7 +89,7 @@ def status_of(study: Study, store: Store) -> Status:
             break
         study = study.with_more_seeds()
     failures = {run: store.failure(run) for run in runs if run not in known}
-    return Status(
+    return StudyStatus(
         study=study,
         store=store,
         done=tuple(known),
@@ -100,11 +100,11 @@ def status_of(study: Study, store: Store) -> Status:
 
 
 def finished(study: Study, store: Store) -> Results:
-    """The results of a study that is done; an error that says how far it is."""
+    """The results of a study; an error that says how far it is if runs are missing."""
     found = status_of(study, store)
     if found.results is None:
         raise TellbackError(
             f"Study {study.name!r} is not finished: {len(found.done):,} of {len(found.planned):,} "
-            "runs are done. tellback study run goes on with it."
+            "runs are done. Continue it with tellback study run."
         )
     return found.results

@@ -16,24 +16,24 @@ import polars
 from tellback.arrays import Array
 from tellback.errors import TellbackError
 from tellback.files import atomic_write, demand_writable, remove_leftovers
-from tellback.lab.checksummed import is_sound, sealed
+from tellback.lab.checksummed import checksum_matches, with_checksum
 from tellback.lab.curve import curve_rounds
 from tellback.lab.run_one import Failure, Finished
 from tellback.lab.study import RunSpec, identity_of
 
-AT_A_TIME = 1000  # files read in one call, so that memory does not grow with their number
+AT_A_TIME = 1000  # files read in one call, to bound memory
 
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """What a store has of some runs.
+    """The results of some runs, as found in a store.
 
     Attributes
     ----------
     curves : dict of RunSpec to Array
-        The regret at ``curve_rounds`` of every run whose file is there and sound.
+        The regret at ``curve_rounds`` of every run with an intact file.
     damaged : list of RunSpec
-        The runs whose file is there but truncated, altered, or another run's.
+        The runs whose file is truncated, altered, or another run's.
     """
 
     curves: dict[RunSpec, Array] = field(default_factory=dict)
@@ -43,67 +43,66 @@ class StoredRuns:
 class Store:
     """Results in a folder.
 
-    A result file holds nothing but what follows from the run's configuration, so that it
-    is the same whoever computes it and when, on one kind of processor and with the same
-    versions of the libraries (in the last bits, compiled sums and trained encoders depend on
-    those); times, machine and versions are in a sidecar. Hence runs that are done are skipped,
-    an interrupted study goes on where it stopped, and the results of two such machines merge
-    by copying files. Every file carries a digest of its content and of the identity of its
-    run: one that was cut off, altered or misnamed is never taken for a result.
+    A result file depends only on the run's configuration, on one kind of processor and with the
+    same versions of the libraries (compiled sums and trained encoders differ in the last bits).
+    Times, machine and versions are in a sidecar. Hence runs that are done are skipped, an
+    interrupted study goes on where it stopped, and the results of two such machines merge by
+    copying files. Every file has a checksum of its content and of its run's identity: a
+    truncated, altered or misnamed file is never taken for a result.
 
     Parameters
     ----------
     folder : path
-        Made when something is to be kept in it.
+        Created when the first result is stored.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
 
     def prepare(self) -> None:
-        """Make the folder, and clear it of what killed processes have left."""
+        """Create the folder, and remove temporary files that killed processes have left."""
         demand_writable(self.folder)
         remove_leftovers(self.folder)
 
     def path(self, run: RunSpec) -> Path:
-        """The file of a run."""
+        """The result file of a run."""
         return Path(self._place(run.identity, "parquet"))
 
     def _place(self, identity: str, suffix: str) -> str:
-        """A file of a run as text, which is quicker to make than a path."""
+        """The path of a run's file, as text: faster to build than a Path."""
         return f"{self.folder}/{identity[:2]}/{identity}.{suffix}"
 
     def has(self, run: RunSpec) -> bool:
-        """Whether the run's file is there and sound."""
-        return run in self.shelf([run]).curves
+        """Whether the run has an intact file."""
+        return run in self.read([run]).curves
 
     def write(self, finished: Finished) -> None:
-        """Keep a run: its regret curve in one file, how it came about in a sidecar."""
+        """Store a run: its regret curve in one file, time, machine and versions in a sidecar."""
         run, data = finished.run, finished.run.to_data()
         identity = identity_of(data)
         if finished.identity not in ("", identity):
             raise TellbackError(
                 f"The source of {run.agent.kind} or {run.world.kind} has changed since the run "
-                "was played: its result is not kept. Start again."
+                "was played: its result is not stored. Start again."
             )
         path = Path(self._place(identity, "parquet"))
         curve = polars.DataFrame({"t": curve_rounds(run.rounds), "regret": finished.curve})
         parquet = io.BytesIO()
         curve.write_parquet(parquet)
         with atomic_write(path) as temporary:
-            temporary.write_bytes(sealed(parquet.getvalue(), identity))
-        # Last: a result without it counts as one of another source, and is computed again.
+            temporary.write_bytes(with_checksum(parquet.getvalue(), identity))
+        # Last: a result without a sidecar counts as one of another source and is played again.
         with atomic_write(path.with_suffix(".json")) as temporary:
             temporary.write_text(json.dumps({**data, **finished.about}, indent=1))
         path.with_suffix(".failed").unlink(missing_ok=True)
 
     def write_failure(self, failure: Failure) -> None:
-        """Keep the traceback of a run, until the run succeeds."""
+        """Store the traceback of a run, until the run succeeds."""
         with atomic_write(self.path(failure.run).with_suffix(".failed")) as temporary:
             temporary.write_text(failure.traceback, encoding="utf-8")
 
     def failure(self, run: RunSpec) -> str | None:
-        """The traceback with which the run ended when it was last tried."""
+        """The traceback of the run's last attempt, if that failed."""
         path = self.path(run).with_suffix(".failed")
         return path.read_text(encoding="utf-8") if path.exists() else None
 
@@ -112,7 +111,7 @@ class Store:
         self.path(run).unlink(missing_ok=True)
 
     def about(self, run: RunSpec | str) -> Mapping[str, Any]:
-        """When, where and with what a run was computed; empty where the sidecar is lost.
+        """Time, machine and versions of a run; empty if its sidecar is lost.
 
         The run may be given by its identity.
         """
@@ -125,17 +124,17 @@ class Store:
         return found if isinstance(found, dict) else {}
 
     def named(self, name: str) -> RunSpec:
-        """The run whose identity begins so, or whose file this is."""
+        """The run whose identity begins with the name, or whose file it is."""
         identity = Path(name).name.split(".")[0]
         if not re.fullmatch("[0-9a-f]{2,40}", identity):
             raise TellbackError(
-                f"{name!r} is no run: give two characters or more of its identity, which are "
-                "digits and letters from a to f, or its file."
+                f"{name!r} is no run: give its file, or two or more characters of its identity "
+                "(digits and letters from a to f)."
             )
         folder = Path(name).parent if Path(name).exists() else self.folder / identity[:2]
         found = sorted(folder.glob(f"{identity}*.json"))
         if len(found) != 1:
-            many = f"{len(found)} runs begin so" if found else f"there is none in {self.folder}"
+            many = f"{len(found)} begin so" if found else f"there is none in {self.folder}"
             raise TellbackError(
                 f"{name!r} names no single run: {many}. Give the first characters of its "
                 "identity, or its file."
@@ -148,8 +147,8 @@ class Store:
             raise TellbackError(f"{found[0]} cannot be read: {error!r}.") from error
         if run.identity != found[0].stem:
             raise TellbackError(
-                f"{found[0]} is of another run than this code would play: the source of an agent "
-                "or a world of your own has changed since."
+                f"{found[0]} is a run of earlier source code: that of your own agent or world has "
+                "changed since."
             )
         return run
 
@@ -158,37 +157,37 @@ class Store:
         return self.curves([run])[run]
 
     def curves(self, runs: Iterable[RunSpec]) -> dict[RunSpec, Array]:
-        """The regret of runs at ``curve_rounds``; an error if one is not there or damaged."""
+        """The regret of runs at ``curve_rounds``; an error if one is missing or damaged."""
         wanted = list(runs)
-        shelf = self.shelf(wanted)
+        stored = self.read(wanted)
         for run in wanted:
-            if run not in shelf.curves:
-                what = "is damaged" if run in shelf.damaged else "is not there"
+            if run not in stored.curves:
+                what = "is damaged" if run in stored.damaged else "is not there"
                 raise TellbackError(f"{self.path(run)} {what}. Run the study again.")
-        return shelf.curves
+        return stored.curves
 
-    def shelf(self, runs: Iterable[RunSpec]) -> StoredRuns:
-        """Read and check what there is of some runs."""
-        shelf = StoredRuns()
+    def read(self, runs: Iterable[RunSpec]) -> StoredRuns:
+        """Read the results of some runs and check their files; runs without a file are left out."""
+        stored = StoredRuns()
         there = self._files()
         some = [run for run in dict.fromkeys(runs) if f"{run.identity}.parquet" in there]
         for start in range(0, len(some), AT_A_TIME):
-            self._read(some[start : start + AT_A_TIME], shelf)
-        return shelf
+            self._read_files(some[start : start + AT_A_TIME], stored)
+        return stored
 
     def _files(self) -> set[str]:
-        """The names of all result files: quicker than to ask for thousands one by one."""
+        """The names of all result files: faster than checking thousands one by one."""
         return {path.name for path in self.folder.glob("??/*.parquet")}
 
-    def _read(self, runs: list[RunSpec], shelf: StoredRuns) -> None:
+    def _read_files(self, runs: list[RunSpec], stored: StoredRuns) -> None:
         files = {run: self._sound_file(run) for run in runs}
-        shelf.damaged.extend(run for run, file in files.items() if file is None)
+        stored.damaged.extend(run for run, file in files.items() if file is None)
         sound = {run: file for run, file in files.items() if file is not None}
         if sound:  # all in one call: a hundred times faster than one by one
             regret = polars.read_parquet(list(sound.values()), columns=["regret"])["regret"]
             ends = np.cumsum([len(curve_rounds(run.rounds)) for run in sound])
             curves = np.split(regret.to_numpy(), ends[:-1])
-            shelf.curves.update(zip(sound, curves, strict=True))
+            stored.curves.update(zip(sound, curves, strict=True))
 
     def _sound_file(self, run: RunSpec) -> bytes | None:
         identity = run.identity
@@ -197,4 +196,4 @@ class Store:
                 file = opened.read()
         except OSError:
             return None
-        return file if is_sound(file, identity) else None
+        return file if checksum_matches(file, identity) else None

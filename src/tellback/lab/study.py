@@ -1,4 +1,4 @@
-"""Studies are data: which agents, in which world, for how long, on which seeds."""
+"""Studies as data: agents, a world, the number of rounds, and seeds."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class RunSpec:
     """One agent in one world with one seed.
 
     Its identity is the hash of its whole configuration: world and agent with all their
-    settings and versions, rounds, seed, and the format of the result; of specs of one's own,
-    their source too.
+    settings and versions, rounds, seed, and the format of the result. For your own specs it
+    includes their source.
     """
 
     _DATA: ClassVar = ("format", "protocol", "world", "agent", "rounds", "seed")
@@ -58,7 +58,7 @@ class RunSpec:
 
     @classmethod
     def from_data(cls, data: Data) -> Self:
-        """The run that ``to_data`` described; refused if it would no longer give that result."""
+        """The run that ``to_data`` described; refused if this version would give another result."""
         lacking = [name for name in cls._DATA if name not in data]
         if lacking:
             raise TellbackError(f"The description of a run lacks its {', '.join(lacking)}.")
@@ -69,16 +69,16 @@ class RunSpec:
         for part in ("format", "protocol"):
             if data[part] != now[part]:
                 raise TellbackError(
-                    f"The run is of {part} version {data[part]}, and this is {now[part]}."
+                    f"The run has {part} version {data[part]}; this tellback has {now[part]}."
                 )
         return run
 
     @property
     def identity(self) -> str:
-        """A name that no other configuration has.
+        """The hash of the configuration.
 
-        Of specs of one's own it is that of their source as it is now, edited or not since they
-        were imported.
+        For your own specs it includes their source file as it is now, even if it was edited
+        after the import.
         """
         sources = tuple(source_of(part) for part in self._own_classes)
         if self._identified is None or self._identified[0] != sources:
@@ -91,31 +91,31 @@ class RunSpec:
         return rooms_of(self.classes, hint)
 
     def edited(self, package: bool = True) -> list[str]:
-        """The files that the run depends on and that were edited after they were loaded here."""
+        """The source files of the run that were edited after this process loaded them."""
         return edited_since(self._own_classes, package)
 
     def demand_importable(self) -> None:
-        """Refuse what other processes of this machine cannot import."""
+        """Refuse classes that other processes cannot import."""
         for one in filter(is_typed, self._own_classes):
             raise SettingError(
                 f"{one.__qualname__} was typed, and other processes cannot import it. Put it into "
-                "a file and import it, or run_one on Ray."
+                "a file and import it, or run the study on Ray."
             )
 
     def demand_unedited(self) -> None:
-        """Refuse to play here what was edited after it was loaded: that is another run."""
+        """Refuse to play a run whose source was edited after it was loaded: it is another run."""
         if edited := self.edited():
             raise TellbackError(
-                f"{' and '.join(edited)} changed after being loaded: what would be played here is "
-                "not what the source says now. Start again."
+                f"{' and '.join(edited)} changed after being loaded: this process would play "
+                "the old source. Start again."
             )
 
     @cached_property
     def classes(self) -> frozenset[type]:
-        """Of what the run consists: the kinds of its specs."""
+        """The classes of the run's specs."""
         try:
             resolved = self.agent.resolved(self.world.facts)
-        except NotImplementedError:  # a world that can be played, but tells no facts beforehand
+        except NotImplementedError:  # the world states no facts before it is built
             resolved = self.agent
         return frozenset(type(one) for spec in (self.world, resolved) for one in all_parts(spec))
 
@@ -126,38 +126,38 @@ class RunSpec:
     _identified: ClassVar[tuple[tuple[str | None, ...], str] | None] = None
 
     def __getstate__(self) -> Data:
-        # Another process works out for itself what follows from the configuration.
+        # Cached values are left out: another process computes them itself.
         return {name: self.__dict__[name] for name in ("world", "agent", "rounds", "seed")}
 
 
 def identity_of(data: Data) -> str:
-    """The name of a configuration, given as plain data."""
+    """The hash of a configuration, given as plain data."""
     try:
         canonical = json.dumps(data, sort_keys=True, separators=(",", ":"))
     except TypeError as error:
         agent, world = data["agent"]["kind"], data["world"]["kind"]
         raise SettingError(
             f"{agent} in {world} has a setting that is no plain data ({error}): "
-            "a live object has no identity by which its results could be kept."
+            "a live object has no identity under which results could be stored."
         ) from error
     return hashlib.sha256(canonical.encode()).hexdigest()[:40]
 
 
 @dataclass(frozen=True)
 class Decide:
-    """Keep adding seeds until two agents can be told apart, or a budget is spent.
+    """Add seeds until the comparison of two agents is decided, or a budget is spent.
 
-    Stopping when the data say so is sound because the intervals of such a study are a
-    confidence sequence, which holds after every seed at once.
+    This is valid because the intervals of such a study are a confidence sequence, which holds
+    after every seed.
 
     Parameters
     ----------
     between : pair of str
         The names of the two agents.
     at_most : int
-        The largest number of reported seeds; fewer than ten can decide nothing.
+        The largest number of reported seeds, ten or more: fewer decide nothing.
     batch : int
-        How many seeds to add at a time.
+        The number of seeds added at a time.
     """
 
     between: tuple[str, str]
@@ -181,24 +181,24 @@ class Study:
     Parameters
     ----------
     name : str
-        What the study is called in tables and figures.
+        Its name in tables and figures.
     world : WorldSpec
-        Where the agents play.
+        The world in which the agents play.
     agents : mapping of str to sequence of AgentSpec
         The competitors, each with the settings among which it may be tuned.
     rounds : int
         The length of each run.
     tuning, reported : sequence of int
-        The seeds on which settings are chosen, and the others on which agents are compared.
+        The seeds on which settings are chosen, and other seeds on which agents are compared.
     everywhere : bool
-        Whether every setting plays the reported seeds too, and not only the one chosen on
-        the tuning seeds. It costs more, and changes nothing in the comparison.
+        Whether every setting plays the reported seeds, not only the chosen one. It costs more,
+        and changes nothing in the comparison.
     tuning_runs : int, optional
-        Give every agent that has settings to choose from this many tuning runs, shared out
-        evenly among them: with 36, nine settings play 4 tuning seeds each and four settings 9.
-        By default every setting plays every tuning seed, as in the paper, so that the agent
-        with the largest grid is tuned with the most runs. Agents with one setting play tuning
-        seeds too: the next best baseline can then be told without the reported ones.
+        The number of tuning runs of every agent with several settings, divided evenly among
+        them: with 36, nine settings play 4 tuning seeds each, and four settings 9. By default
+        every setting plays every tuning seed, as in the paper, so the agent with the largest
+        grid is tuned with the most runs. Agents with one setting play tuning seeds too: the next
+        best baseline can then be chosen without the reported seeds.
     decide : Decide, optional
         Add reported seeds until a comparison is decided.
     """
@@ -225,7 +225,7 @@ class Study:
             seeds = tuple(_seed(which, seed) for seed in getattr(self, which))
             if len(set(seeds)) < len(seeds):
                 raise FieldError(
-                    which, f"The {which} seeds of study {self.name!r} repeat themselves."
+                    which, f"The {which} seeds of study {self.name!r} have duplicates."
                 )
             set_field(self, which, seeds)
         if not self.agents:
@@ -286,7 +286,7 @@ class Study:
             )
 
     def shared_truth(self) -> str:
-        """Why settings were not chosen on other truths than those reported, if they were not."""
+        """A warning if settings are chosen in the same truth that is reported; else empty."""
         seeded = [
             part
             for part in all_parts(self.world)
@@ -297,12 +297,12 @@ class Study:
         seed = getattr(seeded[0], "seed", None)
         return (
             f"In study {self.name!r} settings are chosen in the truth that is reported: "
-            f"{seeded[0].kind} has a seed of its own ({seed}), so that all seeds of the study "
-            "share one truth. Leave it out to report on truths that no setting was chosen in."
+            f"{seeded[0].kind} has a seed of its own ({seed}), so all seeds of the study share one "
+            "truth. Leave it out to report on other truths."
         )
 
     def tuning_seeds(self, name: str) -> tuple[int, ...]:
-        """The seeds on which each setting of an agent is tried."""
+        """The tuning seeds that each setting of an agent plays."""
         if self.tuning_runs is None:
             return self.tuning
         return self.tuning[: self.tuning_runs // len(self.agents[name])]
@@ -317,14 +317,14 @@ class Study:
         ]
 
     def with_more_seeds(self) -> Study:
-        """The study with the next batch of reported seeds, for one that is to decide."""
+        """The study with the next batch of reported seeds; only for a study with ``decide``."""
         assert self.decide is not None
         wanted = min(self.decide.batch, self.decide.at_most - len(self.reported))
         fresh = (seed for seed in count(max(self.reported) + 1) if seed not in self.tuning)
         return replace(self, reported=(*self.reported, *islice(fresh, wanted)))
 
     def runs(self) -> Iterator[RunSpec]:
-        """The runs that can be done at once: seed by seed, so that a stop leaves whole rows."""
+        """The runs that need no chosen settings, seed by seed: a stop leaves whole seeds."""
         tunes = {name: set(self.tuning_seeds(name)) for name in self.agents}
         reported = set(self.reported)
         for seed in (*self.tuning, *self.reported):
@@ -335,19 +335,19 @@ class Study:
                         yield self.run(agent, seed)
 
     def chosen_runs(self, chosen: Mapping[str, AgentSpec]) -> Iterator[RunSpec]:
-        """The runs that wait for settings to be chosen: those of the chosen ones."""
+        """The runs of the chosen settings, which wait for the tuning runs."""
         for seed in self.reported:
             for name, agent in chosen.items():
                 if len(self.agents[name]) > 1 and not self.everywhere:
                     yield self.run(agent, seed)
 
     def planned(self) -> set[RunSpec]:
-        """As many runs as there will be, a first setting standing for the one to be chosen."""
+        """All runs; the first setting of an agent stands for the one that will be chosen."""
         first = {name: settings[0] for name, settings in self.agents.items()}
         return {*self.runs(), *self.chosen_runs(first)}
 
     def __len__(self) -> int:
-        """How many runs there are in all."""
+        """The total number of runs."""
         return len(self.planned())
 
     def run(self, agent: AgentSpec, seed: int) -> RunSpec:
@@ -359,7 +359,7 @@ class Study:
 
     @cached_property
     def _runs(self) -> dict[tuple[AgentSpec, int], RunSpec]:
-        """The runs that were asked for: each works out its identity once."""
+        """A cache of runs, so that each computes its identity once."""
         return {}
 
 
@@ -371,12 +371,12 @@ def _seed(which: str, value: object) -> int:
 
 
 def _demand_specs(name: str, given: Any, base: type[Spec]) -> None:
-    """Refuse what is not a sequence of specs, and say why."""
+    """Refuse anything but a sequence of specs."""
     if not isinstance(given, Sequence) or not given:
         raise SettingError(f"{name} needs a sequence of {base.role} specs, not {given!r}.")
     for spec in given:
         if not isinstance(spec, base):
             raise SettingError(
                 f"{name} has {spec!r}, which is not the spec of {base.an()}: a live object "
-                "has no identity by which its results could be kept."
+                "has no identity under which results could be stored."
             )

@@ -1,8 +1,8 @@
 """Studies from TOML files.
 
-A file gives a title, rounds, seeds, worlds and agents; every world makes a study. Where
-studies differ in more than their world, each is a table of ``[[studies]]``, and what stands
-at the top of the file holds for all of them.
+A file gives a title, rounds, seeds, worlds and agents; every world makes a study. If studies
+differ in more than their world, each is a table of ``[[studies]]``, and keys at the top of the
+file hold for all of them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from tellback.encoders import EncoderSpec
 from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
 from tellback.lab import toml_lines
 from tellback.lab.plan import Plan
-from tellback.lab.settings import MAYBE_PARTS, PARTS, named_spec
+from tellback.lab.settings import named_spec
 from tellback.lab.study import Decide, Study
 from tellback.models import ModelSpec
-from tellback.specs import Spec
+from tellback.specs import Spec, part_types
 from tellback.worlds import WorldSpec
 
 STUDY_KEYS = ("name", "rounds", "tuning", "reported", "worlds", "agents")
@@ -34,11 +34,11 @@ MOST_SEEDS = 1_000_000
 SEEDS = 'a list of whole numbers, or words such as "1000-1009" or "0-9, 20"'
 
 AnySpec = TypeVar("AnySpec", bound=Spec)
-Made = TypeVar("Made")
+T = TypeVar("T")
 
 
 def read_plan(path: str | Path) -> Plan:
-    """The studies that a TOML file declares; what is wrong is said with its line."""
+    """The studies that a TOML file declares; errors name the line."""
     path = Path(path)
     try:
         return plan_from_toml(path.read_text(encoding="utf-8"), str(path))
@@ -54,7 +54,7 @@ def plan_from_toml(text: str, source: str = "the study") -> Plan:
     text : str
         The text.
     source : str
-        What errors call it.
+        Its name in errors.
     """
     try:
         data = tomllib.loads(text)
@@ -65,7 +65,7 @@ def plan_from_toml(text: str, source: str = "the study") -> Plan:
 
 @dataclass(frozen=True)
 class _Located:
-    """A value of the file, and where it is."""
+    """A value of the file, and its path of keys."""
 
     value: Any
     path: toml_lines.Path
@@ -78,7 +78,7 @@ class _Located:
 
 
 class _Reader:
-    """Turns located values into specs and studies, or says what is wrong where."""
+    """Turns located values into specs and studies; errors name the line."""
 
     def __init__(self, source: str, lines: toml_lines.Lines) -> None:
         self._source = source
@@ -99,10 +99,10 @@ class _Reader:
                 for table in self._tables(top["studies"])
                 for study in self._studies(table, {**shared, **dict(table.items())})
             ]
-        return self._made(top, lambda: Plan(title, tuple(studies)))
+        return self._with_line(top, lambda: Plan(title, tuple(studies)))
 
     def _name(self, given: Mapping[str, _Located], world: _Located, worlds: int) -> str:
-        """What the study in a world is called: its own name, the world's, or both."""
+        """The name of the study in a world: its own name, the world's, or both."""
         name = given["name"].value if "name" in given else ""
         if not isinstance(name, str):
             self._refuse(given["name"], f"name must be a text, not {name!r}.")
@@ -131,7 +131,7 @@ class _Reader:
                 "tuning": self._seeds("tuning", given["tuning"]) if "tuning" in given else (),
                 "reported": self._seeds("reported", given["reported"]),
             }
-            yield self._made(table, partial(Study, **parts, **options), given)
+            yield self._with_line(table, partial(Study, **parts, **options), given)
 
     def _option(self, key: str, given: _Located) -> Any:
         if key == "everywhere" and not isinstance(given.value, bool):
@@ -149,7 +149,7 @@ class _Reader:
                 self._whole(name, given[name])
         if missing := [name for name in ("between", "at_most") if name not in given.value]:
             self._refuse(given, f"decide needs {' and '.join(missing)}.")
-        return self._made(given, lambda: Decide(**given.value), dict(given.items()))
+        return self._with_line(given, lambda: Decide(**given.value), dict(given.items()))
 
     def _grid(self, given: _Located) -> tuple[AgentSpec, ...]:
         """An agent with every combination of the settings in its grid."""
@@ -169,7 +169,7 @@ class _Reader:
         return tuple(self._changed(agent, dict(combination)) for combination in product(*choices))
 
     def _spec(self, base: type[AnySpec], given: _Located) -> AnySpec:
-        """A spec from its kind, or from a table of kind and settings."""
+        """A spec from its kind, or from a table with kind and settings."""
         table = given if isinstance(given.value, Mapping) else _Located({"kind": given.value}, ())
         kind = table.value.get("kind")
         if not isinstance(kind, str):
@@ -179,7 +179,7 @@ class _Reader:
                 self._refuse(table[key], f"{needs}. Did you mean 'kind' by {key!r}?")
             self._refuse(where, f"{needs}, such as kind = {_example(base)!r}.")
         where = table["kind"] if table is given else given
-        spec: AnySpec = self._made(where, lambda: named_spec(base, kind))
+        spec: AnySpec = self._with_line(where, lambda: named_spec(base, kind))
         return self._changed(spec, {k: v for k, v in table.items() if k != "kind"}, given)
 
     def _changed(
@@ -189,11 +189,11 @@ class _Reader:
         known = spec.settings()
         for name, value in settings.items():
             if name not in known:
-                # With no table around them they are values of a grid, which has settings only.
+                # Without a table these are values of a grid, which has settings only.
                 also = known if whole is None else [*known, "kind", "grid"]
                 unknown = unknown_name(f"setting of {spec.kind} named", name, also)
                 self._refuse(value, str(unknown))
-        values = {name: self._setting(name, value) for name, value in settings.items()}
+        values = {name: self._setting(spec, name, value) for name, value in settings.items()}
         if error := _error(spec, values):
             self._blame(spec, settings, values, error, whole)
         return spec.with_settings(values)
@@ -206,22 +206,21 @@ class _Reader:
         error: str,
         whole: _Located | None,
     ) -> NoReturn:
-        """Refuse settings, at the line of the one that is wrong."""
-        # The one without which all would be well; of several, the last.
+        """Refuse settings, at the line of the wrong one."""
+        # The setting without which the others are valid; of several, the last.
         for name, located in reversed(settings.items()):
             if _error(spec, {n: v for n, v in values.items() if n != name}) is None:
                 self._refuse(located, error)
-        for name, located in settings.items():  # or else one that is wrong by itself
+        for name, located in settings.items():  # or else a setting that is wrong by itself
             if alone := _error(spec, {name: values[name]}):
                 self._refuse(located, alone)
         self._refuse(whole or next(iter(settings.values())), error)
 
-    def _setting(self, name: str, given: _Located) -> Any:
-        if name in PARTS:
-            return self._spec(PARTS[name], given)
-        if isinstance(given.value, Mapping) and name in MAYBE_PARTS:
-            return self._spec(MAYBE_PARTS[name], given)
-        if isinstance(given.value, Mapping):
+    def _setting(self, spec: Spec, name: str, given: _Located) -> Any:
+        part, table = part_types(type(spec)).get(name), isinstance(given.value, Mapping)
+        if part is not None and (table or not part.or_value):
+            return self._spec(part.base(given.value.get("kind") if table else given.value), given)
+        if table:
             self._refuse(given, f"{name} is a value, not a table.")
         return tuple(given.value) if isinstance(given.value, list) else given.value
 
@@ -242,7 +241,7 @@ class _Reader:
         return tuple(value)
 
     def _whole(self, name: str, given: _Located) -> int:
-        return self._made(given, lambda: whole(name, given.value))
+        return self._with_line(given, lambda: whole(name, given.value))
 
     def _table(self, given: _Located) -> _Located:
         if not isinstance(given.value, Mapping) or not given.value:
@@ -263,13 +262,13 @@ class _Reader:
             if key not in known:
                 self._refuse(value, str(unknown_name(what, key, known)))
 
-    def _made(
+    def _with_line(
         self,
         where: _Located,
-        make: Callable[[], Made],
+        make: Callable[[], T],
         fields: Mapping[str, _Located] | None = None,
-    ) -> Made:
-        """What is made; an error is said of the field it is about, or else of the whole."""
+    ) -> T:
+        """The value of ``make``; an error names the line of its field, or else of ``where``."""
         try:
             return make()
         except FieldError as error:
@@ -283,7 +282,7 @@ class _Reader:
 
 
 def _error(spec: Spec, values: Mapping[str, Any]) -> str | None:
-    """What is wrong with settings, if anything."""
+    """The error that settings raise, or None."""
     try:
         spec.with_settings(values)
     except TellbackError as error:

@@ -1,4 +1,4 @@
-"""On which line of a TOML file a key is: the parser of the standard library does not tell."""
+"""The line of each key in a TOML file, which the parser of the standard library does not give."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 Path = tuple[str | int, ...]
-"""Keys from the top, with the number of an element in an array of tables."""
+"""Keys from the top; an integer is an index into an array of tables."""
 
 
 class Lines:
@@ -18,7 +18,7 @@ class Lines:
     >>> lines = Lines('rounds = 10\n\n[agents.greedy]\nkind = "greedy"\n')
     >>> lines.of(("agents", "greedy", "kind"))
     4
-    >>> lines.of(("agents", "greedy", "model"))  # not there: where its table begins
+    >>> lines.of(("agents", "greedy", "model"))  # missing: the line of its table
     3
     """
 
@@ -45,7 +45,7 @@ class Lines:
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
     """Headers and assignments with their first line: the shortest pieces that parse alone."""
-    lines = text.replace("\r\n", "\n").split("\n")  # TOML knows no other ends of lines
+    lines = text.replace("\r\n", "\n").split("\n")  # TOML has no other line ends
     start = 0
     while start < len(lines):
         end = start + 1

@@ -1,4 +1,4 @@
-"""Where the league is played, and what the recommended agent shall save there."""
+"""The worlds of the league, and the share of regret the recommended agent must save in each."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from tellback.agents import recommended
 from tellback.lab.study import Study
-from tellback.league.fields import (
+from tellback.league.agents import (
     PAPER,
     RECOMMENDED,
-    Field,
+    AgentGrids,
     in_any_words,
     in_tables,
     in_words,
@@ -24,29 +24,29 @@ from tellback.worlds import Images, OneHotFeatures, Paraphrases, RawFeatures, Sy
 TITLE = "The league: mean regret, 95% intervals, settings tuned on other seeds"
 FEWEST = 5
 SLOW = 20
-"""How many seeds are played where a run takes several seconds."""
+"""The number of seeds where a run takes several seconds."""
 
 
 @dataclass(frozen=True)
-class Ground:
+class LeagueWorld:
     """A world of the league.
 
     Parameters
     ----------
     name : str
-        What it is called in tables.
+        Its name in tables.
     world : WorldSpec
-        Where agents play.
+        The world.
     rounds : int
-        For how long.
-    agents : Field
-        Who plays beside the recommended agent.
+        The length of each run.
+    agents : AgentGrids
+        The agents beside the recommended one.
     rival : str
-        Which of them the recommended agent is held against.
+        The agent among them with which the recommended agent is compared.
     bar : float
-        The share of the rival's regret that it shall save.
-    reported, contest : int
-        How many seeds all agents play, and how many these two.
+        The share of the rival's regret that the recommended agent must save.
+    reported, versus_rival : int
+        The number of seeds for all agents, and for the recommended agent and its rival.
     first : int
         The first of those seeds.
     tuning : tuple of int
@@ -56,24 +56,24 @@ class Ground:
     name: str
     world: WorldSpec
     rounds: int
-    agents: Field
+    agents: AgentGrids
     rival: str
     bar: float
     reported: int = 100
-    contest: int = 100
+    versus_rival: int = 100
     first: int = 0
     tuning: tuple[int, ...] = TUNING
 
     def studies(self, scale: float) -> tuple[Study, Study]:
-        """The league's study, and that of the two alone, on more seeds."""
+        """The study of all agents, and that of the recommended agent and its rival."""
         best = {RECOMMENDED: (recommended(self.world),)}
         two = {self.rival: self.agents[self.rival]}
         return (
             self._study(self.name, best | self.agents, self.reported, scale),
-            self._study(f"{self.name}: the bar", best | two, self.contest, scale),
+            self._study(f"{self.name}: the bar", best | two, self.versus_rival, scale),
         )
 
-    def _study(self, name: str, agents: Field, seeds: int, scale: float) -> Study:
+    def _study(self, name: str, agents: AgentGrids, seeds: int, scale: float) -> Study:
         return Study(
             name=name,
             world=self.world,
@@ -85,7 +85,7 @@ class Ground:
         )
 
 
-def grounds() -> tuple[Ground, ...]:
+def league_worlds() -> tuple[LeagueWorld, ...]:
     """The worlds of the league."""
     fresh = Synthetic(instructions=10, responses=200, rank=10, contexts="fresh")
     withheld = OneHotFeatures(Synthetic(instructions=200, responses=100, rank=5))
@@ -94,25 +94,25 @@ def grounds() -> tuple[Ground, ...]:
     )
     slow = SLOW, SLOW, 0, FEW
     return (
-        Ground("printed", PRINTED, 10_000, in_tables(), PAPER, 0.04),
-        Ground("transposed", TRANSPOSED, 2_000, in_tables(), PAPER, 0.10, contest=300),
-        Ground("fresh contexts", fresh, 2_000, in_tables(), PAPER, 0.10, contest=300),
-        Ground("g withheld", withheld, 10_000, without_g(), "one-hot LORIL", 0.25, tuning=FEW),
-        Ground(
+        LeagueWorld("printed", PRINTED, 10_000, in_tables(), PAPER, 0.04),
+        LeagueWorld("transposed", TRANSPOSED, 2_000, in_tables(), PAPER, 0.10, versus_rival=300),
+        LeagueWorld("fresh contexts", fresh, 2_000, in_tables(), PAPER, 0.10, versus_rival=300),
+        LeagueWorld("g withheld", withheld, 10_000, without_g(), "one-hot LORIL", 0.25, tuning=FEW),
+        LeagueWorld(
             "raw features",
             raw,
             2_000,
             on_raw_features(),
             "LORIL, ridge",
             0.25,
-            first=100,  # on those from 0 on, the network was chosen
+            first=100,  # the network was chosen on seeds from 0 on
             tuning=FEW,
         ),
         *(
-            Ground(f"images, {variant}", Images(variant), 1_000, in_words(), PAPER, bar, *slow)
+            LeagueWorld(f"images, {variant}", Images(variant), 1_000, in_words(), PAPER, bar, *slow)
             for variant, bar in (("canon", 0.60), ("jitter", 0.40))
         ),
-        Ground(
+        LeagueWorld(
             "free wordings",
             Paraphrases(),
             500,

@@ -1,4 +1,4 @@
-"""The league table, and the bars."""
+"""The tables of the league."""
 
 from __future__ import annotations
 
@@ -9,67 +9,67 @@ import numpy as np
 from tellback.lab.compare import Difference
 from tellback.lab.report import Section
 from tellback.lab.results import Results
-from tellback.league.fields import RECOMMENDED
-from tellback.league.plan import Ground
+from tellback.league.agents import RECOMMENDED
+from tellback.league.plan import LeagueWorld
 
 Found = Mapping[str, Results]
 """The results of studies by their name."""
 
 
-def league_section(grounds: Sequence[Ground], found: Found) -> Section:
+def league_section(worlds: Sequence[LeagueWorld], found: Found) -> Section:
     """Mean and median regret of every agent in every world."""
-    names = list(dict.fromkeys(name for g in grounds for name in found[g.name].study.agents))
-    rows = [(name, *(_cell(found[g.name], name) for g in grounds)) for name in names]
-    titles = [f"{g.name}, T = {found[g.name].study.rounds:,}" for g in grounds]
+    names = list(dict.fromkeys(name for g in worlds for name in found[g.name].study.agents))
+    rows = [(name, *(_cell(found[g.name], name) for g in worlds)) for name in names]
+    titles = [f"{g.name}, T = {found[g.name].study.rounds:,}" for g in worlds]
     return Section(
         "Every agent in every world: mean regret [95%], median", ("agent", *titles), rows
     )
 
 
-def settings_section(grounds: Sequence[Ground], found: Found) -> Section:
-    """The settings that were chosen, and the seeds."""
+def settings_section(worlds: Sequence[LeagueWorld], found: Found) -> Section:
+    """The chosen settings, and the seeds."""
     headers = ("world", "agent", "settings", "tuned on", "reported on")
     rows = [
         (
-            ground.name,
+            place.name,
             name,
-            found[ground.name].tuned(name).label(),
-            _seeds(found[ground.name].study.tuning),
-            _seeds(found[ground.name].study.reported),
+            found[place.name].tuned(name).label(),
+            _seeds(found[place.name].study.tuning),
+            _seeds(found[place.name].study.reported),
         )
-        for ground in grounds
-        for name in found[ground.name].study.agents
+        for place in worlds
+        for name in found[place.name].study.agents
     ]
     return Section("Settings", headers, rows)
 
 
-def bars_section(grounds: Sequence[Ground], found: Found) -> Section:
-    """What the recommended agent saves against its rival, and whether that is enough.
+def bars_section(worlds: Sequence[LeagueWorld], found: Found) -> Section:
+    """The share of its rival's regret that the recommended agent saves, and whether it is enough.
 
     A bar is reached if the mean saving is at least that much and its interval excludes zero.
     """
-    headers = ("world", "recommended", "against", "shall save", "saves", "seeds", "verdict")
+    headers = ("world", "recommended", "against", "must save", "saves", "seeds", "verdict")
     rows = []
-    for ground in grounds:
-        results = found[f"{ground.name}: the bar"]
-        saved = results.difference(RECOMMENDED, ground.rival)
+    for place in worlds:
+        results = found[f"{place.name}: the bar"]
+        saved = results.difference(RECOMMENDED, place.rival)
         rows.append(
             (
-                ground.name,
+                place.name,
                 results.tuned(RECOMMENDED).label(),
-                f"{ground.rival}: {results.tuned(ground.rival).label()}{edges(results, ground)}",
-                f"{ground.bar:.0%}",
+                f"{place.rival}: {results.tuned(place.rival).label()}{edges(results, place)}",
+                f"{place.bar:.0%}",
                 str(saved),
                 _seeds(results.study.reported),
-                "reached" if reached(saved, ground) else "not reached",
+                "reached" if reached(saved, place) else "not reached",
             )
         )
     return Section("The recommended agent", headers, rows)
 
 
-def reached(saved: Difference, ground: Ground) -> bool:
+def reached(saved: Difference, place: LeagueWorld) -> bool:
     """Whether a bar is reached."""
-    return saved.less >= ground.bar and saved.verdict == "less"
+    return saved.less >= place.bar and saved.verdict == "less"
 
 
 def _cell(results: Results, name: str) -> str:
@@ -79,11 +79,11 @@ def _cell(results: Results, name: str) -> str:
     return f"{results.stated(name)}, {np.median(final):.3g}"
 
 
-def edges(results: Results, ground: Ground) -> str:
-    """Which settings of the rival are the lowest or the highest that were tried."""
-    tuned, grid = results.tuned(ground.rival), results.study.agents[ground.rival]
+def edges(results: Results, place: LeagueWorld) -> str:
+    """A note on settings of the rival that are the lowest or the highest of its grid."""
+    tuned, grid = results.tuned(place.rival), results.study.agents[place.rival]
     tried = {
-        name: [getattr(one, name) for one in grid] for name in results.study.varied(ground.rival)
+        name: [getattr(one, name) for one in grid] for name in results.study.varied(place.rival)
     }
     edges = [
         name

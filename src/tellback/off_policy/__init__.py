@@ -1,4 +1,4 @@
-"""What another agent would have been worth, from the log of one that played.
+"""Off-policy evaluation: the mean reward of another agent, from the log of one that played.
 
 1[x' = x] is an unbiased sample of the hidden reward P(x | y, s), as long as the teacher has not
 seen x. A log of tasks, responses, the probabilities with which they were chosen, and
@@ -24,8 +24,8 @@ robust estimate: part the log (``log[:n]``, ``log[n:]``), or let the model learn
 """
 
 from tellback.off_policy.estimators import (
-    Estimate,
     RewardModel,
+    ValueEstimate,
     doubly_robust,
     inverse_propensity,
     self_normalised,
@@ -36,7 +36,6 @@ from tellback.off_policy.policies import AgentPolicy, Greedily, Policy, Uniforml
 
 __all__ = [
     "AgentPolicy",
-    "Estimate",
     "Greedily",
     "Log",
     "Matching",
@@ -45,6 +44,7 @@ __all__ = [
     "Policy",
     "RewardModel",
     "Uniformly",
+    "ValueEstimate",
     "demand_overlap",
     "doubly_robust",
     "inverse_propensity",

@@ -45,7 +45,7 @@ class RewardModel(Estimates, Protocol):
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ValueEstimate:
     """The mean reward of a policy on the usable tasks of a log.
 
     Attributes
@@ -81,7 +81,7 @@ class Estimate:
         return f"{said}, {counts} ({self.method})" + (f"; {self.note}" if self.note else "")
 
 
-def inverse_propensity(log: Log, policy: Policy, *, level: float = LEVEL) -> Estimate:
+def inverse_propensity(log: Log, policy: Policy, *, level: float = LEVEL) -> ValueEstimate:
     """The mean of pi(y_t) / p_t 1[x'_t = x_t] (Horvitz and Thompson 1952).
 
     Unbiased, whatever the agent learned while it logged.
@@ -99,7 +99,7 @@ def inverse_propensity(log: Log, policy: Policy, *, level: float = LEVEL) -> Est
     return weighed.estimate("inverse propensity", weighed.weights * weighed.log.matches)
 
 
-def self_normalised(log: Log, policy: Policy, *, level: float = LEVEL) -> Estimate:
+def self_normalised(log: Log, policy: Policy, *, level: float = LEVEL) -> ValueEstimate:
     """The mean of matches, weighted by pi(y_t) / p_t (Hajek 1971; Swaminathan and Joachims 2015).
 
     From 0 to 1 always, and mostly closer than ``inverse_propensity`` where weights vary much;
@@ -128,7 +128,7 @@ def doubly_robust(
     *,
     learn: bool = False,
     level: float = LEVEL,
-) -> Estimate:
+) -> ValueEstimate:
     """What a model says of the policy, corrected by inverse propensity (Dudik et al. 2014).
 
     The mean of sum_y pi(y) q(y) + pi(y_t) / p_t (1[x'_t = x_t] - q(y_t)), q being the model's
@@ -173,13 +173,13 @@ class _Weighed:
 
     def estimate(
         self, name: str, terms: Array, shares: Array | None = None, mean: float | None = None
-    ) -> Estimate:
+    ) -> ValueEstimate:
         """The mean of the terms with its interval; ``shares`` is what a match adds to one."""
         shares = self.weights if shares is None else shares
         below, above, kind = deviations(terms, shares, self.log.matches, self.level)
         mean = float(terms.mean()) if mean is None else mean
         few = self.overlap.effective_n
-        return Estimate(
+        return ValueEstimate(
             mean=mean,
             low=min(max(mean - below, 0.0), 1.0),
             high=min(max(mean + above, 0.0), 1.0),

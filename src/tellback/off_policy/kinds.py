@@ -6,8 +6,8 @@ import re
 
 from tellback.errors import SettingError
 
-EXACTLY = ("exact", "exact given the members")
-"""What an agent may say of its propensities, if it says anything, for them to be probabilities."""
+EXACT = "exact"
+"""The propensities are the probabilities themselves."""
 
 NONE_STATED = "none are stated"
 UNKNOWN = "unknown"
@@ -28,4 +28,4 @@ def checked_kind(kind: object) -> str:
 
 def are_shares(kind: str) -> bool:
     """Whether they are shares of some draws: a share of 1 is then no certainty."""
-    return kind not in (*EXACTLY, NONE_STATED, UNKNOWN)
+    return kind not in (EXACT, NONE_STATED, UNKNOWN)

@@ -15,7 +15,7 @@ from tellback.arrays import AnyArray, Array, Indices
 from tellback.errors import SettingError
 from tellback.matching import Same
 from tellback.off_policy.kinds import UNKNOWN, checked_kind
-from tellback.off_policy.log_file import Entry, read_entries, write_entries
+from tellback.off_policy.log_file import LogEntry, read_entries, write_entries
 from tellback.protocol import rounds as played_rounds
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Instruction, Round, Task, WorldSpec
@@ -42,8 +42,8 @@ class Log:
     descriptions : sequence of Instruction or None
         x'_t; None where the round was never described.
     matches : Array
-        1 if the description is what was asked for, 0 if not, NaN if there is none. What is
-        missing stays missing: nothing is put in its place.
+        1 if the description matches the instruction, 0 if not, NaN if there is no description.
+        Missing matches are not imputed.
     teacher_saw_request : array of bool
         Rounds whose teacher had seen what was asked for. What such a teacher says is no
         sample of the reward, so no estimate uses these rounds.
@@ -108,17 +108,17 @@ class Log:
         all_alike = isinstance(teacher_saw_request, bool | np.bool_)
         seen = repeat(bool(teacher_saw_request)) if all_alike else teacher_saw_request
         entries = [
-            Entry(
+            LogEntry(
                 task=played.task,
                 response=played.choice.response,
                 propensity=_propensity(played.choice.propensity),
                 description=played.description,
                 match=_match(match, played.task.instruction, played.description),
-                seen=bool(saw),
+                teacher_saw_request=bool(saw),
             )
             for played, saw in zip(rounds, seen, strict=not all_alike)  # type: ignore[arg-type]
         ]
-        return cls._from(entries, propensities)
+        return cls.from_entries(entries, propensities)
 
     @classmethod
     def played(
@@ -154,13 +154,13 @@ class Log:
     def load(cls, path: str | Path) -> Log:
         """A log that ``save`` wrote; an error names the line and the field that is wrong."""
         kind, entries = read_entries(Path(path))
-        return cls._from(list(entries), kind)
+        return cls.from_entries(list(entries), kind)
 
     def save(self, path: str | Path) -> None:
         """Write the log as lines of JSON: the file is whole or absent.
 
-        Of contexts, only those are kept that are numbers, words or None; others come back
-        as None. Features and instructions, all that models look at, are kept exactly.
+        Only contexts that are numbers, words or None are stored; others come back as None.
+        Features and instructions are stored exactly: models need nothing else.
         """
         write_entries(Path(path), self._entries(), self.kind)
 
@@ -203,9 +203,9 @@ class Log:
         usable: NDArray[np.bool_] = ~np.isnan(self.matches) & ~self.teacher_saw_request
         return usable
 
-    def _entries(self) -> Iterable[Entry]:
+    def _entries(self) -> Iterable[LogEntry]:
         return map(
-            Entry,
+            LogEntry,
             self.tasks,
             self.responses.tolist(),
             self.propensities.tolist(),
@@ -215,14 +215,15 @@ class Log:
         )
 
     @classmethod
-    def _from(cls, entries: list[Entry], kind: str) -> Log:
+    def from_entries(cls, entries: list[LogEntry], kind: str) -> Log:
+        """The log of some rounds; ``kind`` says how their propensities are known."""
         for t, entry in enumerate(entries, start=1):
             if entry.response not in entry.task.responses:
                 raise SettingError(
                     f"Round {t} of the log has the response {entry.response!r}, which is not "
                     f"among the possible ones: {entry.task.responses!r}."
                 )
-        columns: Any = tuple(zip(*entries, strict=True)) or ((),) * len(Entry._fields)
+        columns: Any = tuple(zip(*entries, strict=True)) or ((),) * len(LogEntry._fields)
         tasks, responses, propensities, descriptions, matches, seen = columns
         return cls(tasks, responses, propensities, descriptions, matches, seen, kind)
 

@@ -26,29 +26,34 @@ FIRST_VERSION = 1
 """Whose files did not say how their propensities are known."""
 
 PLAIN = (bool, int, float, str)
-"""What a context may be to be kept."""
-
-FIELDS = (
-    "context",
-    "instruction",
-    "responses",
-    "response",
-    "propensity",
-    "description",
-    "match",
-    "teacher_saw_request",
-)
+"""Types of contexts that a file can hold."""
 
 
-class Entry(NamedTuple):
-    """A round of a log."""
+class LogEntry(NamedTuple):
+    """A round of a log; NaN where a propensity or a match is not known."""
 
     task: Task
     response: int
     propensity: float
     description: Instruction | None
     match: float
-    seen: bool
+    teacher_saw_request: bool
+
+    def to_data(self, responses: int) -> dict[str, Any]:
+        """The round as a line of the file; ``responses`` is the number of its set."""
+        return {
+            "context": _plain_context(self.task.context),
+            "instruction": _plain(self.task.instruction),
+            "responses": responses,
+            "response": self.response,
+            "propensity": _or_null(self.propensity),
+            "description": _plain(self.description),
+            "match": None if math.isnan(self.match) else int(self.match),
+            "teacher_saw_request": self.teacher_saw_request,
+        }
+
+
+FIELDS = ("context", "instruction", "responses", *LogEntry._fields[1:])
 
 
 def header(kind: str) -> dict[str, Any]:
@@ -56,14 +61,14 @@ def header(kind: str) -> dict[str, Any]:
     return {**HEADER, "propensities": checked_kind(kind)}
 
 
-def write_entries(path: Path, entries: Iterable[Entry], kind: str) -> None:
+def write_entries(path: Path, entries: Iterable[LogEntry], kind: str) -> None:
     """Write a log, whole or not at all."""
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         lines = chain([header(kind)], _lines(entries))
         file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in lines)
 
 
-def read_entries(path: Path) -> tuple[str, Iterator[Entry]]:
+def read_entries(path: Path) -> tuple[str, Iterator[LogEntry]]:
     """How propensities are known, and the rounds; an error names the line and what is wrong."""
     with _text(path) as file:
         first = file.readline()
@@ -82,7 +87,7 @@ def _text(path: Path) -> Iterator[TextIO]:
         raise SettingError(f"{path.name} is not a log: {error}.") from error
 
 
-def _entries(path: Path) -> Iterator[Entry]:
+def _entries(path: Path) -> Iterator[LogEntry]:
     listed: list[Listed] = []
     with _text(path) as file:
         for number, text in enumerate(islice(file, 1, None), start=2):
@@ -94,23 +99,14 @@ def _entries(path: Path) -> Iterator[Entry]:
                 yield _entry(line, listed, where)
 
 
-def _lines(entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+def _lines(entries: Iterable[LogEntry]) -> Iterator[dict[str, Any]]:
     numbers: dict[int, int] = {}
-    for task, response, propensity, description, match, seen in entries:
-        responses = task.responses
+    for entry in entries:
+        responses = entry.task.responses
         if id(responses) not in numbers:  # the tasks hold them, so no id is given twice
             numbers[id(responses)] = len(numbers)
             yield {"features": responses.matrix.tolist()}
-        yield {
-            "context": _plain_context(task.context),
-            "instruction": _plain(task.instruction),
-            "responses": numbers[id(responses)],
-            "response": response,
-            "propensity": _or_null(propensity),
-            "description": _plain(description),
-            "match": None if math.isnan(match) else int(match),
-            "teacher_saw_request": seen,
-        }
+        yield entry.to_data(numbers[id(responses)])
 
 
 def _plain(instruction: Instruction | None) -> Instruction | None:
@@ -162,7 +158,7 @@ def _listed(features: Any, where: str) -> Listed:
         raise SettingError(f"{where}: {error}") from error
 
 
-def _entry(line: dict[str, Any], listed: list[Listed], where: str) -> Entry:
+def _entry(line: dict[str, Any], listed: list[Listed], where: str) -> LogEntry:
     for name in (*FIELDS, *line):
         if name not in line:
             raise SettingError(f"{where} has no {name}.")
@@ -174,7 +170,7 @@ def _entry(line: dict[str, Any], listed: list[Listed], where: str) -> Entry:
         raise SettingError(f"{where}: {error}") from error
 
 
-def _checked(line: dict[str, Any], listed: list[Listed]) -> Entry:
+def _checked(line: dict[str, Any], listed: list[Listed]) -> LogEntry:
     which = whole("responses", line["responses"], at_least=0)
     if which >= len(listed):
         raise SettingError(
@@ -204,7 +200,7 @@ def _checked(line: dict[str, Any], listed: list[Listed]) -> Entry:
         raise SettingError(f"context must be a number, words or null, not {context!r}.")
     asked = _instruction("instruction", line["instruction"])
     told = None if description is None else _instruction("description", description)
-    return Entry(
+    return LogEntry(
         Task(context, asked, responses),
         response,
         math.nan if propensity is None else propensity,

@@ -1,4 +1,4 @@
-"""Whether a log can speak for a policy: it must have had a chance to do what the policy does.
+"""Overlap: the log must have had a chance to do what the policy does.
 
 Only the propensity of the response that was chosen is logged, so what the log could not have
 chosen has to be inferred. Two things show it. Where a response was chosen with probability 1

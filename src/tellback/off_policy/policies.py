@@ -8,12 +8,10 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, real, whole
-from tellback.off_policy.kinds import EXACTLY
+from tellback.off_policy.kinds import EXACT
 from tellback.responses import Listed
 from tellback.roles import Agent, AgentSpec, Choice, Instruction, Task, demand
-
-TIED = 1e-9
-"""Estimates that differ by less than this, relatively, are equal, as they are for agents."""
+from tellback.ties import maxima
 
 ENOUGH = 1 - 1e-9
 """Stated propensities that sum to this leave nothing out."""
@@ -70,10 +68,10 @@ class Greedily:
     def probabilities(self, task: Task) -> Array:
         """As ``Greedy`` and ``EpsilonGreedy`` with ties at random."""
         estimates = self._model.estimates(task.instruction, task.responses)
-        highest = estimates.max()
-        best = estimates >= highest - TIED * abs(highest)
-        shares: Array = self._epsilon / len(best) + (1 - self._epsilon) * best / best.sum()
-        return shares
+        best = maxima(estimates, random=True)
+        probabilities = np.full(len(estimates), self._epsilon / len(estimates))
+        probabilities[best] += (1 - self._epsilon) / len(best)
+        return probabilities
 
     def __repr__(self) -> str:
         return f"Greedily({type(self._model).__name__}, epsilon={self._epsilon:g})"
@@ -105,7 +103,7 @@ class AgentPolicy:
             )
         demand(agent, Agent)
         self._agent = agent
-        self._exactly = getattr(agent, "propensities", "exact") in EXACTLY
+        self._exactly = getattr(agent, "propensities", EXACT) == EXACT
         self._draws = None if draws is None else whole("draws", draws)
         self._rng = np.random.default_rng(whole("seed", seed, at_least=0))
 

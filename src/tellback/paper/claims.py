@@ -1,4 +1,4 @@
-"""The paper's claims beside what was measured."""
+"""The paper's claims, beside the measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tellback.lab.compare import Difference
 from tellback.lab.report import Section
 from tellback.lab.results import Results
 
-FEW = 5  # groups of seeds whose margins are listed one by one
+FEW = 5  # fewer groups of seeds than this are listed one by one
 NOT_CONTRADICTED = "not contradicted"
 VERDICTS = {"less": "holds", "more": "does not hold", "undecided": "undecided"}
 
@@ -22,19 +22,19 @@ class Claim:
     Parameters
     ----------
     claim : str
-        What the paper says.
+        The paper's statement.
     figure : str
         The paper's figure for it.
     reading : str
-        Under which reading of the paper it was measured.
+        The reading of the paper under which it was measured.
     measured : str
-        What came out, with n and an interval; settings chosen on other seeds.
+        The measurement, with n and an interval; settings chosen on other seeds.
     verdict : str
-        'holds', 'does not hold' or 'undecided'; 'not contradicted' of a statement about all agents,
-        or about the theorem's radius, that was tried with a few agents or a chosen k; 'vacuous' of
-        a bound that nothing can exceed, 'steeper here' of a growth that a loose bound allows.
+        'holds', 'does not hold' or 'undecided'; 'not contradicted' for a statement about all
+        agents, or about the theorem's radius, tried with a few agents or a chosen k; 'vacuous' for
+        a bound that nothing can exceed; 'steeper here' for a growth that a loose bound allows.
     note : str
-        What else there is to know.
+        Further notes.
     """
 
     claim: str
@@ -46,16 +46,16 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Claimed:
-    """How much less regret the paper gives LORIL than the next best baseline."""
+class ClaimedMargin:
+    """The share by which LORIL's regret is below the next best baseline's, as the paper says."""
 
     experiment: str
     margin: float
     seeds: int
 
 
-def claim(results: Results, claimed: Claimed) -> Claim:
-    """LORIL against the next best baseline, tuned on other seeds and as the paper tuned."""
+def claim(results: Results, claimed: ClaimedMargin) -> Claim:
+    """LORIL compared with the next best baseline, tuned on other seeds and as in the paper."""
     measured, rival = _margin(results)
     agrees = measured.low <= claimed.margin <= measured.high
     where = "lies in" if agrees else "is not in"
@@ -88,9 +88,9 @@ def _margin(results: Results) -> tuple[Difference, str]:
 
 
 def _paper_way(results: Results, at_a_time: int) -> str:
-    """The margin when settings and rival are chosen on the very seeds they are judged by.
+    """The margin when settings and rival are chosen on the same seeds that judge them.
 
-    On the reported seeds, or on the tuning seeds where only chosen settings played the former.
+    The reported seeds, or the tuning seeds if only chosen settings played the reported ones.
     """
     seeds = results.study.reported if results.study.everywhere else results.study.tuning
     size = min(at_a_time, len(seeds))

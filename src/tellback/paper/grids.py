@@ -12,7 +12,7 @@ KS = (0.1, 1.0, 10.0)
 
 
 def agents(ties: str, model: ModelSpec | None = None) -> dict[str, tuple[AgentSpec, ...]]:
-    """The four agents with the paper's grids, on a model, or that which they would choose."""
+    """The four agents with the paper's grids, with a model, or else their default one."""
     return {
         "LORIL": lorils(ties, model),
         "epsilon-greedy": tuple(

@@ -1,8 +1,8 @@
 """The first experiment with the paper's optimiser: Adam on theta at a rate of 0.001.
 
-The paper does not say how many steps are taken after a description, nor how theta begins. Ties
-go to the first here, as in an argmax: exact ties are those of EM that begins with uniform
-columns, and with Adam they vanish within a few rounds.
+The paper does not say how many steps follow a description, nor how theta is initialised. Ties go
+to the first here, as in an argmax. Exact ties are a matter of EM, which starts with uniform
+columns; with Adam they vanish within a few rounds.
 """
 
 from __future__ import annotations
@@ -24,10 +24,8 @@ from tellback.roles import WorldSpec
 TITLE = "The first experiment with the paper's optimiser: mean regret, 95% bands"
 STARTS = {0.0: "theta = 0", 1.0: "theta normal"}
 STEPS = (1, 5, 20)
-SHORTER = (
-    4_000  # rounds, where 20 steps a round at the printed sizes would take half a minute a run
-)
-FIRST_ROUNDS = 10  # in which greedy is watched
+SHORTER = 4_000  # rounds, where a run of 10,000 would take half a minute
+FIRST_ROUNDS = 10  # searched for the first round in which greedy leaves response 0
 
 
 def plan(scale: float = 1.0, full: bool = False) -> Plan:

@@ -15,7 +15,7 @@ from tellback.sources.reach import is_library, is_ours, reached
 from tellback.sources.tree import DIGITS, NO_FILE, Stamp, parsed, stamp
 
 CARRIED = "__tellback_source__"
-"""The digest of a class that other processes cannot import and so get by value."""
+"""The attribute with the digest of a class that other processes get by value."""
 
 _HERE = secrets.token_hex(8)  # this process: what another one has noted on a class is kept
 

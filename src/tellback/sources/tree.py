@@ -27,7 +27,7 @@ class Import(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """What counts of a file."""
+    """The digest and the imports of a file."""
 
     digest: str
     imports: tuple[Import, ...]
@@ -37,7 +37,7 @@ _parsed: dict[str, tuple[Stamp, Parsed]] = {}
 
 
 def stamp(path: str) -> Stamp:
-    """By what a change of a file is noticed."""
+    """The modification time and size of a file."""
     try:
         found = os.stat(path)  # noqa: PTH116 (asked for thousands of times)
     except OSError:

@@ -1,4 +1,4 @@
-"""Theorem 1: what no algorithm can do better than, where responses have no structure.
+"""Theorem 1: a lower bound on regret for any algorithm, if responses have no structure.
 
 World W_i has K responses and two instructions, A and B, asked for with equal probability.
 A teacher says A or B with probability 1/2 each, but of response i it says A with

@@ -1,4 +1,4 @@
-"""The reward without the truth: 1[x' = x] is a sample of it, if the teacher has not seen x."""
+"""Rewards from matches: 1[x' = x] is a sample of the reward, if the teacher has not seen x."""
 
 from __future__ import annotations
 

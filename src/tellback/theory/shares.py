@@ -1,4 +1,4 @@
-"""How often something is true, with an interval that holds for any number of trials."""
+"""Shares of trials, with intervals that hold for any number of trials."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Share:
 
 
 def share_of(true: AnyArray, level: float = LEVEL) -> Share:
-    """How many of some trials, of each of which something is true or false.
+    """The share of trials that are true.
 
     The interval holds the true share with at least this level, for any n (Clopper and
     Pearson 1934).

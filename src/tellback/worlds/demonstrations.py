@@ -9,7 +9,7 @@ from typing import Any, overload
 import numpy as np
 
 from tellback.matching import Match, Same
-from tellback.roles import Exchange, Shown, Simulation, Task, Truth, World
+from tellback.roles import DemonstratedContext, Exchange, Simulation, Task, Truth, World
 from tellback.worlds.wrapper import InnerTeacherAndTruth, WrapperSpec
 
 
@@ -57,10 +57,12 @@ class DemonstrationsWorld:
             self._history = _InnerHistory(history)
         task = self._world.task(t, self._history, rng)
         if not history:
-            return task._replace(context=Shown(task.context))
+            return task._replace(context=DemonstratedContext(task.context))
         before = self._history[-1].task
         rewards = [self._truth.reward(before, y) for y in range(len(before.responses))]
-        return task._replace(context=Shown(task.context, before, int(np.argmax(rewards))))
+        return task._replace(
+            context=DemonstratedContext(task.context, before, int(np.argmax(rewards)))
+        )
 
 
 class _InnerHistory(Sequence[Exchange]):
@@ -91,5 +93,5 @@ def _inner_exchange(past: Exchange) -> Exchange:
     return past._replace(task=past.task._replace(context=_scene(past.task.context)))
 
 
-def _scene(context: Shown) -> Any:
+def _scene(context: DemonstratedContext) -> Any:
     return context.scene

@@ -17,29 +17,31 @@ from tests.support.accounts_app import (
 
 
 def test_a_password_fits_itself_and_nothing_else() -> None:
-    kept = passwords.hashed(PASSWORD)
-    assert passwords.fits(PASSWORD, kept)
-    assert not passwords.fits(PASSWORD + " ", kept)
-    assert not passwords.fits("", kept)
-    assert not passwords.fits(PASSWORD, None)
-    assert not passwords.fits(PASSWORD, "scrypt$nonsense")
-    assert kept != passwords.hashed(PASSWORD)
+    kept = passwords.hash_password(PASSWORD)
+    assert passwords.verify_password(PASSWORD, kept)
+    assert not passwords.verify_password(PASSWORD + " ", kept)
+    assert not passwords.verify_password("", kept)
+    assert not passwords.verify_password(PASSWORD, None)
+    assert not passwords.verify_password(PASSWORD, "scrypt$nonsense")
+    assert kept != passwords.hash_password(PASSWORD)
 
 
 def test_a_password_hashed_at_another_cost_still_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = passwords.hashed(PASSWORD)
+    kept = passwords.hash_password(PASSWORD)
     monkeypatch.setattr(passwords, "COST", passwords.Cost(4, 8, 2))
-    assert passwords.fits(PASSWORD, kept)
+    assert passwords.verify_password(PASSWORD, kept)
 
 
 def test_the_same_letters_from_another_keyboard_are_the_same_password() -> None:
-    assert passwords.fits("three cafe\u0301s", passwords.hashed("three caf\u00e9s"))
+    assert passwords.verify_password(
+        "three cafe\u0301s", passwords.hash_password("three caf\u00e9s")
+    )
 
 
 @pytest.mark.parametrize("password", ["", "x" * 9, "x" * 201])
 def test_too_short_and_too_long_passwords_are_refused(password: str) -> None:
     with pytest.raises(FieldError, match="10 to 200"):
-        passwords.hashed(password)
+        passwords.hash_password(password)
 
 
 def test_guessing_a_password_takes_32_megabytes_and_its_hash_fits_the_column(
@@ -47,7 +49,7 @@ def test_guessing_a_password_takes_32_megabytes_and_its_hash_fits_the_column(
 ) -> None:
     monkeypatch.undo()
     assert 128 * passwords.COST.n * passwords.COST.r >= 32 * 2**20
-    kept = passwords.hashed(PASSWORD)
+    kept = passwords.hash_password(PASSWORD)
     assert kept.startswith("scrypt$32768$8$3$")
     assert len(kept) <= 200
 

@@ -96,19 +96,6 @@ def test_pictures_are_drawn_anew_so_that_nothing_hides_in_them(
         ({"agent": {"kind": "greedy", "model": {"kind": "keywords", "waves": 10**4}}}, "agent"),
         ({"agent": {"kind": "greedy", "model": {"kind": "sentence", "hidden": 10**4}}}, "agent"),
         ({"agent": {"kind": "greedy", "model": {"kind": "sentence", "layers": 99}}}, "agent"),
-        (
-            {
-                "agent": {
-                    "kind": "ensemble-sampling",
-                    "members": 64,
-                    "model": {"kind": "network", "hidden": 512, "rank": 256},
-                },
-                "dim": 4096,
-                "instructions": 256,
-            },
-            "agent",
-        ),
-        ({"agent": {"kind": "ensemble-sampling", "members": 10**6}}, "agent"),
         ({"agent": {"kind": "thompson", "draws": 10**12}}, "agent"),
         ({"agent": {"kind": "greedy", "model": {"kind": "network", "steps": 10**8}}}, "agent"),
         (

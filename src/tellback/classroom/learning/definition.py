@@ -1,9 +1,10 @@
-"""What a lesson is about, and who is taught in it."""
+"""The definition of a lesson: responses, instructions, agent."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,21 +22,21 @@ from tellback.encoders.thumbnail import Thumbnail
 from tellback.errors import FieldError, TellbackError, one_of, real, whole
 from tellback.matching import MatchSpec, Same
 from tellback.models import Keywords, Ridge
-from tellback.roles import AgentSpec, Facts, Instruction, WorldSpec
+from tellback.roles import Facts, Instruction, WorldSpec
 from tellback.similarity import Similar
-from tellback.specs import Data, Spec, spec_from_data
+from tellback.specs import Data, Spec, part_from_data, part_types
 from tellback.streams import Streams
 
 FEATURES, TEXTS, IMAGES = "features", "texts", "images"
 CANDIDATES = (FEATURES, TEXTS, IMAGES)
-"""What responses are given as: their features, or texts or pictures that are encoded here."""
+"""The kinds of responses: features, or texts or pictures that are encoded here."""
 
 LARGEST_DIM = 4096
 LARGEST_TABLE = 2**20
-"""Features times instructions: models keep a number, or several, for each pair."""
+"""Limit on features times instructions: models keep some numbers for each pair."""
 
 LARGEST_STATE = 150 * 2**20  # bytes
-"""What an agent may keep in memory before it is taught anything; some copies are kept, too."""
+"""Limit on the state of a new agent. Some copies of it are kept in memory, too."""
 
 LARGEST_SETTING = 1_000
 LARGEST_SETTINGS = {
@@ -45,7 +46,6 @@ LARGEST_SETTINGS = {
     "hidden": 512,
     "layers": 4,
     "longest": 16,
-    "members": 64,
     "rank": 256,
     "refresh": 10_000,
     "seed": 2**63 - 1,
@@ -55,9 +55,9 @@ LARGEST_SETTINGS = {
     "waves": 1_000,
     "words": 8,
 }
-"""Whole numbers in settings: most are sizes or repetitions, and neither memory nor time is endless.
+"""Limits on whole numbers in settings: most are sizes or repetitions.
 
-Those who need more can have it in a program of their own.
+Users who need more can run the agent in a program of their own.
 """
 
 MOST_PAIRS = 10_000
@@ -65,29 +65,29 @@ MOST_PAIRS = 10_000
 
 @dataclass(frozen=True)
 class Definition:
-    """What a lesson is about, and who is taught in it.
+    """The definition of a lesson.
 
     Parameters
     ----------
     candidates : "features", "texts" or "images"
-        What responses are given as.
+        The kind of responses.
     dim : int, optional
-        How many features a response has, where features are given.
+        The number of features of a response, where features are given.
     instructions : int, optional
-        How many instructions there are; None where they are sentences.
+        The number of instructions; None if they are sentences.
     agent : ModelAgentSpec, optional
-        Who is taught. By default one that copes with any features.
+        The agent. By default one that can learn from any features.
     encoder : TextEncoderSpec or EncoderSpec, optional
-        What turns texts or pictures into features.
+        The encoder of texts or pictures.
     match : MatchSpec, optional
-        When a description is what was asked for. By default equality for a table of
-        instructions, and nearness for sentences.
+        When a description matches a request. By default equality for a table of instructions,
+        and similarity for sentences.
     world : WorldSpec, optional
-        Where tasks come from if no program brings them: a demonstration.
+        The source of tasks in a demonstration; without, programs bring them.
     second_share : float
-        The share of responses that a second teacher describes too.
+        The share of responses that are described by a second teacher, too.
     seed : int
-        Of all that is drawn.
+        The seed of all random streams.
     """
 
     candidates: str = FEATURES
@@ -172,71 +172,40 @@ class Definition:
             raise FieldError(field, f"{field} must be {self.facts.allowed} in this lesson.")
 
     def build(self) -> ModelAgent:
-        """The agent before it is taught anything: the same one every time."""
+        """A new agent: the same one every time."""
         assert self.agent is not None
         return self.agent.build(self.facts, Streams(self.seed).init("agent"))
 
     def try_out(self) -> None:
-        """Bring everything to life once, so that what cannot be is refused now."""
-        assert self.agent is not None
+        """Build the agent once, so that a definition that cannot work is refused now."""
         try:
-            # Its model alone comes first: some agents have many.
-            alone = replace(self, agent=Greedy(model=self.agent.model), world=None)
-            _refuse_large(alone.build(), getattr(self.agent, "members", 1))
             _refuse_large(self.build())
         except FieldError:
             raise
         except (TellbackError, MemoryError, ValueError) as error:
-            raise FieldError("agent", f"agent cannot be brought to life: {error}") from error
+            raise FieldError("agent", f"agent cannot be built: {error}") from error
 
     def to_data(self) -> Data:
         """The definition as plain data."""
         data: Data = {}
-        for name in SETTINGS:
-            value = getattr(self, name)
-            data[name] = value.to_data() if isinstance(value, Spec) else value
+        for setting in fields(self):
+            value = getattr(self, setting.name)
+            if setting.init:
+                data[setting.name] = value.to_data() if isinstance(value, Spec) else value
         return data
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Definition:
         """The definition that ``to_data`` described, or part of it; errors name the field."""
         values = dict(data)
-        for name, base in SPECS.items():
+        for name in part_types(cls):
             if values.get(name) is not None:
-                values[name] = _named(name, _spec, values[name], base)
+                values[name] = _named(name, partial(part_from_data, cls), values[name])
         return cls(**values)
 
 
-SETTINGS = (
-    "candidates",
-    "dim",
-    "instructions",
-    "agent",
-    "encoder",
-    "match",
-    "world",
-    "second_share",
-    "seed",
-)
-SPECS: dict[str, tuple[type[Spec], ...]] = {
-    "agent": (AgentSpec,),
-    "encoder": (TextEncoderSpec, EncoderSpec),
-    "match": (MatchSpec,),
-    "world": (WorldSpec,),
-}
-
-
-def _spec(name: str, data: Any, bases: tuple[type[Spec], ...]) -> Spec:
-    for base in bases[:-1]:
-        try:
-            return spec_from_data(base, data)
-        except LookupError:
-            continue
-    return spec_from_data(bases[-1], data)
-
-
 def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
-    """The checked value; an error says which field it was given for."""
+    """The checked value; an error names the field."""
     try:
         return check(name, *values, **limits)
     except (TellbackError, TypeError, ValueError, OverflowError) as error:
@@ -248,7 +217,7 @@ def _usual_agent(facts: Facts) -> ModelAgentSpec:
 
 
 def _refuse_huge(field: str, data: Mapping[str, Any]) -> None:
-    """Refuse settings that would need more memory or time than a lesson may have."""
+    """Refuse settings that would need too much memory or time."""
     for name, value in data.items():
         most = LARGEST_SETTINGS.get(name, LARGEST_SETTING)
         if isinstance(value, Mapping):
@@ -259,8 +228,8 @@ def _refuse_huge(field: str, data: Mapping[str, Any]) -> None:
             raise FieldError(field, f"{name} must be at most {most:,} in a lesson, not {value:,}.")
 
 
-def _refuse_large(agent: ModelAgent, copies: int = 1) -> None:
-    size = copies * sum(np.asarray(value).nbytes for value in agent.state().values())
+def _refuse_large(agent: ModelAgent) -> None:
+    size = sum(np.asarray(value).nbytes for value in agent.state().values())
     if size > LARGEST_STATE:
         raise FieldError(
             "agent",

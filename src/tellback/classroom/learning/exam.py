@@ -1,4 +1,4 @@
-"""Requests that are never taught, to see what the agent would do."""
+"""The exam of a lesson: requests to which the agent's answers are followed."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from tellback.arrays import Indices
 from tellback.classroom.learning.definition import Definition
 from tellback.roles import Simulation, Task, Truth
 from tellback.streams import Streams
+from tellback.ties import maxima
 
 REQUESTS = 100
 """Held-out requests of a demonstration."""
 
 LATEST = 40
-"""Requests of other lessons: the latest that were described."""
+"""Requests of other lessons: those of the latest described rounds."""
 
 MOST_NUMBERS = 4_000_000
-"""Features of all their responses: fewer requests where there are many responses."""
+"""Limit on the features of all their responses: with many responses, there are fewer requests."""
 
 
 class Flip(NamedTuple):
-    """A request whose answer has changed; ``right`` is None where nobody knows."""
+    """A request whose answer has changed; ``right`` is None if that is not known."""
 
     task: Task
     before: int
@@ -34,7 +35,7 @@ class Flip(NamedTuple):
 
 
 class Exam:
-    """What the agent would do for some requests, without exploring.
+    """The agent's answers to some requests, without exploring.
 
     Parameters
     ----------
@@ -50,21 +51,15 @@ class Exam:
 
     @property
     def judged(self) -> bool:
-        """Whether anybody knows which answers are right."""
+        """Whether it is known which answers are right."""
         return self._truth is not None
 
     def answers(self, agent: ModelAgent) -> Indices:
-        """The response with the highest estimate for each request."""
-        return np.array(
-            [
-                int(np.argmax(agent.model.estimates(task.instruction, task.responses)))
-                for task in self.tasks
-            ],
-            dtype=np.intp,
-        )
+        """The response with the highest estimate for each request; among equals, the first."""
+        return np.array([_first_best(agent, task) for task in self.tasks], dtype=np.intp)
 
     def right(self, answers: Indices) -> list[bool] | None:
-        """Which answers are as good as any could be; None where nobody knows."""
+        """Which answers have the highest possible reward; None if that is not known."""
         if self._truth is None:
             return None
         return [self._is_right(task, int(y)) for task, y in zip(self.tasks, answers, strict=True)]
@@ -89,8 +84,13 @@ class Exam:
         ]
 
 
+def _first_best(agent: ModelAgent, task: Task) -> int:
+    best = maxima(agent.model.estimates(task.instruction, task.responses), random=False)
+    return best.item(0) if len(best) else 0  # an agent without estimates
+
+
 def exam_of(definition: Definition, simulation: Simulation | None) -> Exam:
-    """The exam of a lesson: held-out requests where a world asks, else what was asked lately."""
+    """The exam of a lesson: held-out requests of its world; without a world, none yet."""
     if simulation is None:
         return Exam([])
     stream = Streams(definition.seed).stream("exam")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from tellback.classroom.store.lessons import LessonRow
 from tellback.classroom.store.log import Event, Kind, read_events
 from tellback.classroom.store.rounds import find_round, read_rounds
 from tellback.classroom.store.tasks import find_pictures, find_task
+from tellback.off_policy.log_file import LogEntry
 from tellback.off_policy.log_file import header as log_header
+from tellback.roles import ACCOUNT, Task
 from tellback.specs import Data
 
 FORMAT = {"format": "tellback lesson", "version": 1}
@@ -83,22 +86,23 @@ def export_rounds(
     for done in range(0, lesson.rounds, AT_A_TIME):
         with database.read() as connection:
             for number, asked, told in read_rounds(connection, lesson.id, done, done + AT_A_TIME):
-                task = find_task(connection, lesson.id, number)
-                yield {"features": features_from(task.features, dim).tolist()}
-                yield _log_line(number, task.context, asked, told)
+                found = find_task(connection, lesson.id, number)
+                yield {"features": features_from(found.features, dim).tolist()}
+                task = Task(found.context, asked["instruction"], None)
+                yield _entry(task, asked, told).to_data(responses=number - 1)
 
 
-def _log_line(number: int, context: str | None, asked: Data, told: Data | None) -> Data:
-    return {
-        "context": context,
-        "instruction": asked["instruction"],
-        "responses": number - 1,
-        "response": asked["response"],
-        "propensity": asked["propensity"],
-        "description": told["description"] if told else None,
-        "match": int(told["matched"]) if told else None,
-        "teacher_saw_request": told["saw_request"] if told else False,
-    }
+def _entry(task: Task, asked: Data, told: Data | None) -> LogEntry:
+    """A round of the log by its events: what was asked, and its active description."""
+    stated = asked["propensity"]
+    return LogEntry(
+        task=task,
+        response=asked["response"],
+        propensity=math.nan if stated is None else stated,
+        description=told["description"] if told else None,
+        match=float(told["matched"]) if told else math.nan,
+        teacher_saw_request=told["saw_request"] if told else False,
+    )
 
 
 def write_table(lines: Iterator[Data], path: Path, scratch: Path) -> None:
@@ -113,38 +117,21 @@ def write_table(lines: Iterator[Data], path: Path, scratch: Path) -> None:
     """
     import polars as pl
 
-    header = next(lines)
+    header, schema = next(lines), _schema()
     with scratch.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(_row(line)) + "\n" for line in lines)
+        file.writelines(json.dumps(_row(line, schema)) + "\n" for line in lines)
     metadata = {"tellback": json.dumps(header)}
     if scratch.stat().st_size == 0:
-        pl.DataFrame(schema=_schema()).write_parquet(path, metadata=metadata)
+        pl.DataFrame(schema=schema).write_parquet(path, metadata=metadata)
         return
-    pl.scan_ndjson(scratch, schema=_schema()).sink_parquet(path, metadata=metadata)
+    pl.scan_ndjson(scratch, schema=schema).sink_parquet(path, metadata=metadata)
 
 
-IN_DATA = (
-    "response",
-    "propensity",
-    "estimate",
-    "bonus",
-    "width",
-    "highest",
-    "version",
-    "saw_request",
-    "matched",
-)
-SHOWN = ("context", "features", "texts", "images")
-
-
-def _row(line: Data) -> Data:
-    data, shown = line["data"], line.get("shown", {})
-    row = {name: line[name] for name in ("seq", "kind", "round", "account", "at")}
+def _row(line: Data, columns: Iterable[str]) -> Data:
+    found = {**line["data"], **line.get("shown", {}), **line, "data": json.dumps(line["data"])}
     for name in ("instruction", "description"):
-        row[name] = None if data.get(name) is None else str(data[name])
-    row |= {name: data.get(name) for name in IN_DATA}
-    row |= {name: shown.get(name) for name in SHOWN}
-    return row | {"data": json.dumps(data)}
+        found[name] = None if found.get(name) is None else str(found[name])
+    return {name: found.get(name) for name in columns}
 
 
 def _schema() -> dict[str, Any]:
@@ -160,11 +147,7 @@ def _schema() -> dict[str, Any]:
         "instruction": text,
         "description": text,
         "response": whole,
-        "propensity": real,
-        "estimate": real,
-        "bonus": real,
-        "width": real,
-        "highest": real,
+        **dict.fromkeys(ACCOUNT, real),
         "version": whole,
         "saw_request": yes,
         "matched": yes,

@@ -1,4 +1,4 @@
-"""How a lesson goes."""
+"""Progress of a lesson: certificate and match rate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tellback.theory.shares import Share
 
 
 class Certificate(NamedTuple):
-    """The most regret there can have been, if the agent's bounds are bounds."""
+    """An upper bound on the regret, if the agent's bounds hold."""
 
     regret: float | None
     rounds: int
@@ -38,10 +38,10 @@ def certificate(definition: Definition, columns: Columns) -> Certificate:
 
 
 def match_rate(columns: Columns) -> Share | None:
-    """The share of descriptions that were what was asked for; None if none counts.
+    """The share of descriptions that match the request; None if none counts.
 
-    The page shows it after every event, so its interval must hold after each at once: it is the
-    running one, of matches in the order in which they were described.
+    The page shows it after every event, so its interval must hold at all times: it is the running
+    interval of matches in the order of the descriptions.
     """
     counted = ~np.isnan(columns.matches)
     in_order = np.argsort(columns.described[counted], kind="stable")
@@ -49,5 +49,5 @@ def match_rate(columns: Columns) -> Share | None:
 
 
 def running(true: Array | list[bool]) -> Share | None:
-    """A share that is watched while it grows; None if there is nothing yet."""
+    """A share with an interval that holds at all times; None if there is nothing yet."""
     return running_share(np.asarray(true, dtype=np.float64)) if len(true) else None

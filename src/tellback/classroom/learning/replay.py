@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -17,11 +18,13 @@ from tellback.classroom.store.active import ActiveDescription, count_active, rea
 from tellback.classroom.store.database import Connection
 from tellback.classroom.store.tasks import find_task
 from tellback.errors import FieldError, TellbackError
-from tellback.off_policy import AgentPolicy, Estimate, Log, doubly_robust, self_normalised
-from tellback.off_policy.kinds import EXACTLY
+from tellback.off_policy import AgentPolicy, Log, ValueEstimate, doubly_robust, self_normalised
+from tellback.off_policy.kinds import EXACT
+from tellback.off_policy.log_file import LogEntry
 from tellback.responses import Listed
 from tellback.roles import Task
 from tellback.theory.shares import Share, share_of
+from tellback.ties import maxima
 
 MOST_DESCRIPTIONS = 20_000
 MOST_JUDGED = 2_000
@@ -37,8 +40,8 @@ OFFLINE = "export the lesson (GET .../export) and replay it where there is time"
 class Judged(NamedTuple):
     """Off-policy estimates of an agent's match rate, or the reason why there are none."""
 
-    estimate: Estimate | None
-    doubly_robust: Estimate | None
+    estimate: ValueEstimate | None
+    doubly_robust: ValueEstimate | None
     says: str
 
 
@@ -116,25 +119,26 @@ def _log(
 ) -> Log:
     """The latest rounds among those described after an event."""
     skipped = max(0, count - MOST_JUDGED)
-    tasks, told = [], list(islice(read_active(connection, lesson, after), skipped, None))
-    for one in told:
+    entries = []
+    for one in islice(read_active(connection, lesson, after), skipped, None):
         features = find_task(connection, lesson, one.round).features
         listed = Listed(features_from(features, definition.facts.dim))
-        tasks.append(Task(None, one.instruction, listed))
-    propensities = [one.choice.propensity for one in told]
-    return Log(
-        tuple(tasks),
-        np.array([one.choice.response for one in told], dtype=np.int64),
-        np.array([np.nan if p is None else p for p in propensities], dtype=np.float64),
-        tuple(one.description for one in told),
-        np.array([float(one.matched) for one in told]),
-        np.array([one.saw_request for one in told], dtype=np.bool_),
-        known,
-    )
+        stated = one.choice.propensity
+        entries.append(
+            LogEntry(
+                task=Task(None, one.instruction, listed),
+                response=one.choice.response,
+                propensity=math.nan if stated is None else stated,
+                description=one.description,
+                match=float(one.matched),
+                teacher_saw_request=one.saw_request,
+            )
+        )
+    return Log.from_entries(entries, known)
 
 
 def _judged(log: Log, agent: ModelAgent) -> Judged:
-    draws = None if agent.propensities in EXACTLY else DRAWS
+    draws = None if agent.propensities == EXACT else DRAWS
     try:
         estimate = self_normalised(log, AgentPolicy(agent, draws))
         robust = doubly_robust(log, AgentPolicy(agent, draws), agent.model)
@@ -142,17 +146,17 @@ def _judged(log: Log, agent: ModelAgent) -> Judged:
         return Judged(None, None, str(error))
     says = (
         "The agent was taught the first half of the descriptions, and is judged by the second: "
-        "the mean share of descriptions that would have been what was asked for."
+        "the mean share of descriptions that would have matched the request."
     )
     return Judged(estimate, robust, says)
 
 
 def _same_choice(log: Log, agent: ModelAgent) -> Share | None:
-    """In how many rounds its best response is the one that was chosen."""
+    """In how many rounds its best response is, or ties with, the one that was chosen."""
     if not len(log):
         return None
     same = []
     for task, response in zip(log.tasks, log.responses, strict=True):
         estimates = agent.model.estimates(task.instruction, task.responses)
-        same.append(int(np.argmax(estimates)) == int(response))
+        same.append(response in maxima(estimates, random=True))
     return share_of(np.array(same))

@@ -1,4 +1,4 @@
-"""Accounts: who may sign in, and as what."""
+"""Accounts and their roles."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ ADMIN = "admin"
 
 
 class NameTakenError(TellbackError):
-    """There is an account of that name."""
+    """The name of a new account is taken."""
 
 
 class LastAdminError(TellbackError):
-    """Nobody would be left who can manage the accounts."""
+    """The change would leave no enabled admin."""
 
 
 class Account(NamedTuple):
-    """An account; its password is not among what is shown."""
+    """An account, without its password."""
 
     id: str
     name: str
@@ -41,9 +41,9 @@ _SHOWN = [accounts.c[name] for name in Account._fields]
 
 
 def add(database: Database, name: str, role: str, password: str | None) -> Account:
-    """Make an account; without a password it can only use tokens."""
+    """Create an account. Without a password it can only use tokens."""
     name = validated_name(name)
-    kept = passwords.hashed(password) if password is not None else None
+    kept = passwords.hash_password(password) if password is not None else None
     account = Account(new_id(), name, role, False, time.time())
     try:
         with database.write() as connection:
@@ -54,14 +54,14 @@ def add(database: Database, name: str, role: str, password: str | None) -> Accou
 
 
 def find(database: Database, identity: str) -> Account | None:
-    """The account of an id."""
+    """An account by its id; None if there is none."""
     with database.read() as connection:
         row = connection.execute(select(*_SHOWN).where(accounts.c.id == identity)).first()
     return Account(*row) if row else None
 
 
 def named(database: Database, name: str) -> Account:
-    """The account of a name, or an error that says there is none."""
+    """An account by its name; an error if there is none."""
     with database.read() as connection:
         row = connection.execute(select(*_SHOWN).where(accounts.c.name == name)).first()
     if row is None:
@@ -77,16 +77,16 @@ def listed(database: Database) -> list[Account]:
 
 
 def signed_in(database: Database, name: str, password: str) -> Account | None:
-    """The account that a name and a password open, or None.
+    """The account of a name and a password; None if either is wrong.
 
-    It takes as long whether the name, the password or neither is right.
+    It takes equally long in all cases, so that nobody finds out which names exist.
     """
     looked_up = unicodedata.normalize("NFC", name) if name.isprintable() else ""
     with database.read() as connection:
         found = connection.execute(
             select(*_SHOWN, accounts.c.password).where(accounts.c.name == looked_up)
         ).first()
-    right = passwords.fits(password, found.password if found else None)
+    right = passwords.verify_password(password, found.password if found else None)
     if found is None or not right or found.disabled:
         return None
     return Account(*found[:-1])
@@ -100,10 +100,9 @@ def change(
     disabled: bool | None = None,
     password: str | None = None,
 ) -> Account | None:
-    """Change what is given, all of it or nothing; None if there is no such account.
+    """Change an account, in one transaction; None if there is no such account.
 
-    A disabled account loses its sessions and tokens for good, and a new password ends the
-    sessions that the old one began.
+    A disabled account loses its sessions and tokens for good. A new password ends all sessions.
     """
     values: dict[str, Any] = {}
     if role is not None:
@@ -111,7 +110,7 @@ def change(
     if disabled is not None:
         values["disabled"] = disabled
     if password is not None:
-        values["password"] = passwords.hashed(password)
+        values["password"] = passwords.hash_password(password)
     this = accounts.c.id == identity
     with database.write() as connection:
         if disabled or (role is not None and role != ADMIN):
@@ -121,7 +120,7 @@ def change(
             return None
         if values:
             connection.execute(update(accounts).where(this).values(**values))
-        # Also when it is opened again: something may have begun while it was being shut.
+        # Also when it is enabled again: a session may have been created while it was disabled.
         shut = disabled or (disabled is False and before.disabled)
         if shut or password is not None:
             sessions.end_all(connection, identity)
@@ -131,7 +130,7 @@ def change(
 
 
 def enabled_admins(database: Database) -> int:
-    """How many there are who can manage the accounts."""
+    """Number of enabled admins."""
     with database.read() as connection:
         return connection.execute(
             select(func.count()).select_from(accounts).where(_ENABLED_ADMIN)
@@ -142,8 +141,8 @@ _ENABLED_ADMIN = (accounts.c.role == ADMIN) & accounts.c.disabled.is_(False)
 
 
 def _demand_another_admin(connection: Connection, identity: str) -> None:
-    # The rows are locked: of two admins who dismiss each other at once, one stays. All lock them
-    # first and in the same order, so that nobody waits for each other.
+    # The rows are locked, so that two admins who disable each other at once cannot both succeed.
+    # Everybody locks them first and in the same order, so that there is no deadlock.
     rows = connection.execute(
         select(accounts.c.id).where(_ENABLED_ADMIN).order_by(accounts.c.id).with_for_update()
     )

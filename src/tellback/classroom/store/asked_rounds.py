@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from sqlalchemy import insert
 
 from tellback.arrays import Array
@@ -33,13 +31,8 @@ def open_round(
     """Store a new round. Returns the number of its event."""
     data: Data = {
         "instruction": instruction,
-        "response": int(choice.response),
         "features": choice.features.tolist(),
-        "estimate": _number(choice.estimate),
-        "bonus": _number(choice.bonus),
-        "propensity": None if choice.propensity is None else _number(choice.propensity),
-        "width": _number(choice.width),
-        "highest": _number(choice.highest),
+        **choice.to_data(),
         "version": version,
     }
     seq = log.append(Kind.ASKED, data, round=number, account=account)
@@ -60,8 +53,3 @@ def open_round(
         },
     )
     return seq
-
-
-def _number(value: float) -> float | None:
-    """A number as JSON can hold it."""
-    return float(value) if math.isfinite(value) else None

@@ -14,7 +14,7 @@ KEPT = 3
 
 
 class Checkpoint(NamedTuple):
-    """A state, and what was taught.
+    """The state of an agent, and the descriptions that it was taught.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ from tellback.roles import Instruction
 def round_to_check(
     connection: Connection, lesson: str, account: str
 ) -> tuple[int, Instruction] | None:
-    """A round that somebody else has described and this person has not checked; any of them."""
+    """A random round that somebody else has described and this account has not checked."""
     mine = select(events.c.round).where(
         events.c.lesson == lesson, events.c.account == account, events.c.kind == Kind.CHECKED.value
     )
@@ -29,7 +29,7 @@ def round_to_check(
             rounds.c.lesson == lesson,
             rounds.c.describer != account,
             rounds.c.number.not_in(mine),
-            # Whoever is yet to describe it too must not be told what the first one said.
+            # The teacher of a second description must not see the first one.
             or_(rounds.c.wants_second.is_(False), rounds.c.second.is_not(None)),
         )
         .order_by(func.random())
@@ -40,7 +40,7 @@ def round_to_check(
 
 
 def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[bool, int]:
-    """Keep which response somebody picked; whether it was the one, and which was."""
+    """Store a check. Returns whether the pick was right, and the right response."""
     round = find_round(log.connection, log.lesson, number)
     if round.described is None:
         raise ConflictError("not_described", f"Round {number} has no description to check.")

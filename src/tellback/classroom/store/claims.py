@@ -1,4 +1,4 @@
-"""Leases on responses: no two teachers get the same one."""
+"""Claims: a lease on a response, so that no two teachers get the same one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tellback.classroom.store.tables import events, rounds
 
 
 def claim_round(connection: Connection, lesson: str, account: str, until: float) -> RoundRow | None:
-    """Give an open response to a teacher until some time; None if there is none.
+    """Lease a response to a teacher until some time; None if there is none to describe.
 
-    One statement finds and takes it, so no two teachers get the same one. Whoever holds a
-    response gets that one again. Then come those that want a second description, then those that
-    nobody has described, and last those that others have skipped, but not they themselves.
+    One statement finds and leases it, so no two teachers get the same one. A teacher who holds a
+    response gets it again. Next are responses that want a second description, then open ones, and
+    last those that others have skipped, but not the teacher.
     """
     now = time.time()
     free = or_(
@@ -72,7 +72,7 @@ def _has_skipped(account: str) -> Exists:
 def prolong_claim(
     connection: Connection, lesson: str, number: int, account: str, until: float
 ) -> bool:
-    """Keep a response for a teacher who is still at it; False if somebody else has it."""
+    """Extend a teacher's lease; False if the teacher does not have it any more."""
     done = connection.execute(
         update(rounds)
         .where(rounds.c.lesson == lesson, rounds.c.number == number, rounds.c.claimed_by == account)

@@ -1,4 +1,4 @@
-"""A database, and the transactions that everything else is done in."""
+"""The database and its transactions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ DatabaseFailure = OperationalError
 """Raised when the database does not answer. Other rooms know it, but not SQLAlchemy."""
 
 BUSY_SECONDS = 30
-"""How long a write waits for the writes of other processes."""
+"""Longest wait of a write for the writes of other processes."""
 
 TRUSTED_SECONDS = 1.0
-"""For how long a connection is known to be good."""
+"""A connection used less than this long ago is not tested before use."""
 
 WRITES = "writes"
 
@@ -40,9 +40,9 @@ class Database:
 
     Notes
     -----
-    What is acknowledged was committed, and what was committed survives ``kill -9`` and a loss of
-    power. All that is done to a lesson goes through ``lock_lesson`` (``store.lessons``), so that
-    its events are numbered in the order in which they become visible, without gaps.
+    A committed transaction survives ``kill -9`` and a loss of power. All changes of a lesson go
+    through ``writing`` (``store.log``), so that its events are numbered in the order in which they
+    become visible, without gaps.
     """
 
     def __init__(self, url: str) -> None:
@@ -53,19 +53,19 @@ class Database:
             if self.sqlite
             else self.engine.execution_options(isolation_level="REPEATABLE READ")
         )
-        # SQLite has one writer at a time. Threads of this process queue here, where they are
-        # woken in time, and only processes meet at the file, where they would poll.
+        # SQLite has one writer at a time. The threads of this process queue here, where they are
+        # woken at once; processes wait for each other by polling the file.
         self._queue = threading.Lock() if self.sqlite else nullcontext()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection to look things up with; what it sees stays the same."""
+        """A transaction that reads one snapshot of the database."""
         with self._snapshots.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction: all of it, or nothing if an error leaves it."""
+        """A transaction that writes. An error rolls it back."""
         with self._queue, self.engine.connect() as plain:
             connection = plain.execution_options(**{WRITES: True})
             with connection.begin():
@@ -81,10 +81,9 @@ class Database:
         return True
 
     def scrub(self) -> bool:
-        """Have nothing left in SQLite's files of what was deleted; False if readers are in the way.
+        """Remove deleted data from SQLite's write-ahead log; False if readers are in the way.
 
-        The write-ahead log still has the pages as they were. PostgreSQL overwrites what was
-        deleted in its own time (vacuum).
+        PostgreSQL overwrites deleted rows in its own time (vacuum).
         """
         if not self.sqlite:
             return True
@@ -96,7 +95,7 @@ class Database:
             raw.close()
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
     def __str__(self) -> str:
@@ -126,7 +125,7 @@ def _postgresql(url: Any) -> Engine:
         pool_size=20,
         max_overflow=30,
         isolation_level="READ COMMITTED",
-        # A plan that is kept is one for the empty tables of the first minute.
+        # A cached plan would be one for the empty tables of the first minute.
         connect_args={"prepare_threshold": None},
     )
 
@@ -135,9 +134,9 @@ def _postgresql(url: Any) -> Engine:
         record.info["used"] = time.monotonic()
 
     @event.listens_for(engine, "checkout")
-    def knock(connection: Any, record: Any, _: object) -> None:
-        # A server that was restarted is met with a new connection. Those just used are trusted:
-        # to knock each time would take as long as a statement.
+    def ping(connection: Any, record: Any, _: object) -> None:
+        # After a restart of the server the connection is replaced. It is not tested if it was just
+        # used: a test takes as long as a statement.
         if time.monotonic() - record.info.get("used", math.inf) > TRUSTED_SECONDS:
             try:
                 engine.dialect.do_ping(connection)
@@ -161,15 +160,15 @@ def _sqlite(url: Any) -> Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # transactions begin where we say, as we say
+        connection.isolation_level = None  # transactions begin in ``begin``, below
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
-        connection.execute("PRAGMA secure_delete=ON")  # what is deleted is overwritten
+        connection.execute("PRAGMA secure_delete=ON")  # overwrite deleted data
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A transaction that reads first and writes later could be refused half-way.
+        # A transaction that reads first and writes later could be refused in the middle.
         writes = connection.get_execution_options().get(WRITES)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -177,7 +176,7 @@ def _sqlite(url: Any) -> Engine:
 
 
 def open_database(url: str) -> Database:
-    """A database with the tables of this version, made or brought up to date if need be."""
+    """Open a database, and create or migrate its tables."""
     from tellback.classroom.store.migrate import migrate
 
     database = Database(url)

@@ -1,4 +1,4 @@
-"""Descriptions: given, given again, withdrawn, or never."""
+"""Descriptions: given, given again, withdrawn, or refused."""
 
 from __future__ import annotations
 
@@ -22,13 +22,6 @@ from tellback.classroom.store.rounds import (
 from tellback.classroom.store.tables import events
 from tellback.roles import Instruction
 from tellback.specs import Data
-
-OUTCOMES = {
-    RoundStatus.SKIPPED: Kind.SKIPPED,
-    RoundStatus.CANNOT_TELL: Kind.CANNOT_TELL,
-    RoundStatus.FLAGGED: Kind.FLAGGED,
-}
-"""How a round can end without a description."""
 
 MatchFunction = Callable[[Instruction, Instruction], bool]
 """Whether a description (second) matches a request (first)."""
@@ -73,11 +66,11 @@ def describe(
     anyones: bool = False,
     saw_request: bool = False,
 ) -> DescriptionResult:
-    """Keep what somebody said of a response.
+    """Store a description of a response.
 
-    Sent twice, it is kept once. If the same person, who has since been shown the request,
-    sends another, the later one is active and is marked: it teaches, but is no sample of the
-    reward.
+    A description that is sent twice is stored once. If the same teacher sends another one, the
+    later one is active. By then the teacher was shown the request, so it is marked: it teaches,
+    but is no sample of the reward.
 
     Parameters
     ----------
@@ -86,15 +79,15 @@ def describe(
     number : int
         The round.
     account : str
-        Who says it.
+        The teacher.
     description : Instruction
         x'.
     match : callable
-        Whether a description (second) is what was asked for (first).
+        Whether a description (second) matches a request (first).
     anyones : bool
-        Whether they may describe responses that they have not claimed.
+        Whether the teacher may describe a response without a claim.
     saw_request : bool
-        Whether they knew what was asked for.
+        Whether the teacher knew the request.
     """
     round = lock_round(log, number)
     if (
@@ -174,7 +167,7 @@ def _second(
 
 
 def _refuse_others(round: RoundRow, account: str, anyones: bool) -> None:
-    """Refuse what is another's to describe."""
+    """Refuse a round that somebody else has described or claimed."""
     if round.status is RoundStatus.DESCRIBED and round.describer != account:
         raise ConflictError("described", f"Round {round.number} was described by somebody else.")
     _refuse_held(round, account)
@@ -185,20 +178,20 @@ def _refuse_others(round: RoundRow, account: str, anyones: bool) -> None:
 
 
 def _refuse_held(round: RoundRow, account: str) -> None:
-    """Refuse to change what somebody else is looking at, while their lease lasts."""
+    """Refuse a change while somebody else's lease lasts."""
     held = round.claimed_by not in (None, account) and (round.claimed_until or 0) >= time.time()
     if held:
         raise ConflictError("claimed", f"Round {round.number} is with somebody else now.")
 
 
 def _has_described(log: LessonLog, number: int, account: str) -> bool:
-    """Whether somebody has described a round before, and so was shown what was asked for."""
+    """Whether somebody has described a round before, and so was shown its request."""
     which = {"lesson": log.lesson, "number": number, "account": account}
     return log.connection.execute(_DESCRIBED, which).first() is not None
 
 
 def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones: bool) -> bool:
-    """Take back a description, or a skip; the round is open again and theirs. False if it is."""
+    """Withdraw a description or a skip; the round is open, and theirs. False if it was open."""
     round = lock_round(log, number)
     if round.status is RoundStatus.OPEN:
         return False
@@ -226,7 +219,7 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
 
 
 def _declined(log: LessonLog, second: int, account: str | None = None) -> bool:
-    """Whether whoever was to describe a round too (or this one) had no description."""
+    """Whether the second description was refused (by this teacher, if one is given)."""
     which = {"lesson": log.lesson, "seq": second}
     found = log.connection.execute(_SECOND, which).one()
     return found.kind != Kind.SECOND.value and account in (None, found.account)
@@ -235,9 +228,9 @@ def _declined(log: LessonLog, second: int, account: str | None = None) -> bool:
 def close_round(
     log: LessonLog, number: int, account: str, outcome: RoundStatus, note: str, *, anyones: bool
 ) -> bool:
-    """Close a round without a description; False if they closed it so before.
+    """Close a round without a description; False if the teacher closed it so before.
 
-    Whoever was to give a second description closes only that: nobody else is asked for one.
+    If a second description was wanted, only that is closed: nobody else is asked for one.
     """
     round = lock_round(log, number)
     data: Data = {"note": note} if note else {}
@@ -247,14 +240,14 @@ def close_round(
                 return False
             if round.second is None:
                 data["second"] = True
-                seq = log.append(OUTCOMES[outcome], data, round=number, account=account)
+                seq = log.append(Kind(outcome.value), data, round=number, account=account)
                 change_round(log, number, second=seq, claimed_by=None, claimed_until=None)
                 return True
         raise ConflictError("described", f"Round {number} has been described.")
     _refuse_others(round, account, anyones)
     if round.status is outcome and round.describer == account:
         return False
-    log.append(OUTCOMES[outcome], data, round=number, account=account)
+    log.append(Kind(outcome.value), data, round=number, account=account)
     change_round(
         log,
         number,

@@ -1,4 +1,4 @@
-"""Leases on work that one process at a time does."""
+"""Leases on jobs that one process at a time does."""
 
 from __future__ import annotations
 

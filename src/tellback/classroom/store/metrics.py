@@ -1,4 +1,4 @@
-"""Counts over all lessons, for those who operate the service."""
+"""Counts over all lessons, for monitoring."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing a database to the tables of this version."""
+"""Migration of a database to the tables of this version."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tellback.classroom.store.database import Database
 from tellback.errors import TellbackError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
-ONE_AT_A_TIME = 7_355_722_205  # any number: by it PostgreSQL lets one process migrate
+ONE_AT_A_TIME = 7_355_722_205  # any number, for PostgreSQL's advisory lock
 
 
 def migrate(database: Database) -> None:
-    """Make the tables, or change those of an older version; one process at a time."""
+    """Create or migrate the tables; one process at a time."""
     script = ScriptDirectory(str(MIGRATIONS))
     newest = script.get_current_head()
     with database.read() as connection:

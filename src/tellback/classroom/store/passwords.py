@@ -25,29 +25,29 @@ class Cost(NamedTuple):
 
 
 COST = Cost(2**15, 8, 3)
-"""32 MB and some tenths of a second a guess, one of the settings that OWASP (2023) advises."""
+"""32 MB and some tenths of a second a guess: one of the settings that OWASP (2023) recommends."""
 
 AT_ONCE = threading.BoundedSemaphore(2)
-"""How many are computed at a time, so that a flood of guesses takes neither memory nor cores."""
+"""Hashes computed at a time: a flood of guesses must not take all memory and cores."""
 
 WAIT_SECONDS = 2.0
-"""How long one may wait for that: those who wait hold threads that teachers need."""
+"""Longest wait for a turn: a waiting request holds a thread that teachers need."""
 
 
 class BusyError(TellbackError):
-    """There is too much to do just now."""
+    """The service is busy."""
 
 
-def hashed(password: str) -> str:
-    """What is kept of a password: the parameters, the salt and the hash."""
-    demand_password(password)
+def hash_password(password: str) -> str:
+    """A password as it is stored: the parameters, the salt and the hash."""
+    validate_password(password)
     return _hashed(password, COST, secrets.token_bytes(16))
 
 
-def fits(password: str, kept: str | None) -> bool:
-    """Whether a password is the one that was hashed.
+def verify_password(password: str, kept: str | None) -> bool:
+    """Whether a password has this stored hash.
 
-    Without one to compare with (an unknown name) it takes as long, and is false.
+    Without a hash (the name is unknown) it is False, and takes equally long.
     """
     if len(password) > LONGEST:
         return False
@@ -62,7 +62,7 @@ def fits(password: str, kept: str | None) -> bool:
     return hmac.compare_digest(found.encode(), (kept or "").encode()) and known
 
 
-def demand_password(password: str) -> None:
+def validate_password(password: str) -> None:
     """Refuse a password that is too short or too long."""
     if not SHORTEST <= len(password) <= LONGEST:
         raise FieldError(
@@ -72,12 +72,12 @@ def demand_password(password: str) -> None:
 
 
 def _hashed(password: str, cost: Cost, salt: bytes) -> str:
-    # The same letters typed on another keyboard are the same password.
+    # The same letters from another keyboard are the same password.
     typed = unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
     if not AT_ONCE.acquire(timeout=WAIT_SECONDS):
         raise BusyError("Too many are signing in just now: try again in a moment.")
     try:
-        memory = 256 * cost.n * cost.r + 2**20  # the most it may take; it takes half of that
+        memory = 256 * cost.n * cost.r + 2**20  # a limit; it takes half of that
         found = hashlib.scrypt(
             typed, salt=salt, n=cost.n, r=cost.r, p=cost.p, maxmem=memory, dklen=32
         )

@@ -25,12 +25,8 @@ from tellback.classroom.store.log import Event, Kind, LessonLog, read_events
 from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tables import rounds
 
-CLOSING = {
-    Kind.SKIPPED: RoundStatus.SKIPPED,
-    Kind.CANNOT_TELL: RoundStatus.CANNOT_TELL,
-    Kind.FLAGGED: RoundStatus.FLAGGED,
-}
-"""The kinds that close a round without a description."""
+CLOSING = (Kind.SKIPPED, Kind.CANNOT_TELL, Kind.FLAGGED)
+"""The kinds that close a round without a description. The status of the round has the same name."""
 
 PROJECTED_KINDS = (Kind.DESCRIBED, Kind.WITHDRAWN, Kind.SECOND, Kind.ROLLED_BACK, *CLOSING)
 """The kinds that change the state of a round."""
@@ -170,5 +166,5 @@ def _next_state(state: ProjectedRound, event: Event) -> ProjectedRound:
         given = state.described is not None and not event.redacted
         return state._replace(second=event.seq) if given else state
     if event.kind in CLOSING and not event.redacted and not event.data.get("second"):
-        return ProjectedRound(CLOSING[event.kind].value, describer=event.account)
+        return ProjectedRound(event.kind.value, describer=event.account)
     return OPEN if event.kind is Kind.WITHDRAWN or event.redacted else state

@@ -1,4 +1,4 @@
-"""What a lesson's tables say about how it goes."""
+"""Numbers about a lesson: rounds, teachers, checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tellback.classroom.store.tables import accounts, events, rounds
 
 
 class TeacherCount(NamedTuple):
-    """What one teacher has done in a lesson."""
+    """Counts of one teacher in a lesson."""
 
     account: str
     name: str
@@ -26,18 +26,18 @@ class TeacherCount(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """A number for each round, NaN where there is none."""
+    """A number for each round, NaN if missing."""
 
     estimates: Array
     widths: Array
     highest: Array
     matches: Array
     described: Array
-    """The number of the event with the description."""
+    """The event of the description."""
 
 
 def round_columns(connection: Connection, lesson: str) -> Columns:
-    """What the agent stated in each round, and whether what was told is what was asked."""
+    """The agent's statements in each round, and whether the description matched the request."""
     names = ("estimate", "width", "highest", "matched", "described")
     query = (
         select(*(rounds.c[name] for name in names))
@@ -50,7 +50,7 @@ def round_columns(connection: Connection, lesson: str) -> Columns:
 
 
 def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
-    """What each teacher has done, those who did most first."""
+    """Counts of each teacher, the most descriptions first."""
     names = {row.id: row.name for row in connection.execute(select(accounts.c.id, accounts.c.name))}
     described: dict[str, tuple[int, int, int]] = {
         row[0]: (row[1], row[2], row[3])
@@ -84,9 +84,9 @@ def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
 
 
 def checks(connection: Connection, lesson: str) -> list[bool]:
-    """Of each blind check, in order, whether the right response was picked.
+    """For each blind check, in order: whether the right response was picked.
 
-    Those that were rolled back are not counted.
+    Without checks that were rolled back.
     """
     spans = find_active_spans(connection, lesson)
     query = (
@@ -99,12 +99,12 @@ def checks(connection: Connection, lesson: str) -> list[bool]:
 
 
 def agreement(connection: Connection, lesson: str) -> list[bool]:
-    """Of each second description, in order, whether it agreed with the first."""
+    """For each active second description, in order: whether it agreed with the first."""
     return [agrees for _, agrees in _seconds(connection, lesson)]
 
 
 def _seconds(connection: Connection, lesson: str) -> list[tuple[str, bool]]:
-    """Who gave each second description that is active, and whether it agreed with the first."""
+    """Account and agreement of each active second description, in order."""
     query = (
         select(events.c.account, events.c.data)
         .join(rounds, (rounds.c.lesson == events.c.lesson) & (rounds.c.second == events.c.seq))

@@ -57,12 +57,7 @@ class RoundRow(NamedTuple):
 
 def parse_asked(data: Mapping[str, Any]) -> AskedRound:
     """The request and choice in the data of an ``asked`` event."""
-    given = {
-        name: float("nan") if data[name] is None else data[name]
-        for name in ("estimate", "bonus", "width", "highest")
-    }
-    features = np.array(data["features"], dtype=np.float64)
-    choice = Choice(data["response"], features, propensity=data["propensity"], **given)
+    choice = Choice.from_data(data, np.array(data["features"], dtype=np.float64))
     return AskedRound(data["instruction"], choice, data["version"])
 
 

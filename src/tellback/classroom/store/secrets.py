@@ -1,4 +1,4 @@
-"""Secrets that are handed out once, and of which only digests are kept."""
+"""Secrets: shown once, and stored as digests."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import hashlib
 import secrets
 
 TOKEN = "tb_"
-"""How a token begins, so that one that leaked is recognised."""
+"""Prefix of tokens, so that a leaked one is recognised."""
 
 
 def new_secret(prefix: str = "") -> str:
-    """What nobody guesses: 256 bits from the system."""
+    """256 random bits from the system."""
     return prefix + secrets.token_urlsafe(32)
 
 
 def new_id() -> str:
-    """A name for a row; no secret."""
+    """A random id of a row; no secret."""
     return secrets.token_hex(10)
 
 
 def digest(secret: str) -> str:
-    """What is kept of a secret.
+    """Digest of a secret, to be stored.
 
-    A secret of 256 random bits needs no salt and no slow hash: there is nothing to guess.
+    256 random bits cannot be guessed, so they need no salt and no slow hash.
     """
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

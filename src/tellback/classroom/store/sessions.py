@@ -1,4 +1,4 @@
-"""Sessions: what a browser keeps after its user signed in."""
+"""Sessions of people who signed in with a browser."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tellback.classroom.store.tables import accounts, sessions
 IDLE_SECONDS = 12 * 3600.0
 LONGEST_SECONDS = 7 * 24 * 3600.0
 SLIDES_AFTER = 600.0
-"""Use moves the end of a session, but at most so often: each move is a write to disk."""
+"""Seconds between two extensions of a session in use: each one is a write to disk."""
 
 
 class Holder(NamedTuple):
-    """Whose session or token it is."""
+    """The account of a session or token."""
 
     account: str
     name: str
@@ -27,7 +27,7 @@ class Holder(NamedTuple):
 
 
 def create(database: Database, account: str) -> str:
-    """A new session; its secret, for the cookie."""
+    """Create a session. Returns its secret, for the cookie."""
     secret, now = new_secret(), time.time()
     with database.write() as connection:
         _remove_expired(connection)
@@ -40,7 +40,7 @@ def create(database: Database, account: str) -> str:
 
 
 def find(database: Database, secret: str) -> Holder | None:
-    """Whose session it is, unless it ended, or its account is disabled."""
+    """The account of a session; None if it ended or the account is disabled."""
     now, kept = time.time(), digest(secret)
     with database.read() as connection:
         row = connection.execute(
@@ -83,7 +83,7 @@ def end_all(connection: Connection, account: str) -> None:
 
 
 def remove_expired(database: Database) -> int:
-    """Remove what nobody can use any more, and say how many; each new session does so too."""
+    """Remove expired sessions, and return how many. Each new session does so too."""
     with database.write() as connection:
         return _remove_expired(connection)
 

@@ -1,4 +1,4 @@
-"""Tokens: what a program brings along to show whose it is."""
+"""Tokens, with which programs act as an account."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tellback.classroom.store.tables import accounts, tokens
 
 
 class Token(NamedTuple):
-    """A token, without its secret, which nobody has but its owner."""
+    """A token, without its secret: only its digest is stored."""
 
     id: str
     account: str
@@ -31,7 +31,7 @@ _SHOWN = [tokens.c[name] for name in Token._fields]
 def make(
     database: Database, account: str, name: str, lasts: float | None = None
 ) -> tuple[Token, str]:
-    """A new token of an account, and its secret, which cannot be shown again.
+    """Create a token of an account. Returns also its secret, which cannot be shown again.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def make(
 
 
 def find(database: Database, secret: str) -> Holder | None:
-    """Whose token it is, unless it expired or was revoked, or its account is disabled."""
+    """The account of a token; None if it expired or was revoked, or the account is disabled."""
     with database.read() as connection:
         row = connection.execute(
             select(accounts.c.id, accounts.c.name, accounts.c.role, tokens.c.expires)
@@ -65,7 +65,7 @@ def find(database: Database, secret: str) -> Holder | None:
 
 
 def listed(database: Database, account: str | None = None) -> list[Token]:
-    """The tokens of an account, or of all."""
+    """The tokens of an account, or of all accounts."""
     found = select(*_SHOWN).order_by(tokens.c.created, tokens.c.id)
     if account is not None:
         found = found.where(tokens.c.account == account)
@@ -74,7 +74,7 @@ def listed(database: Database, account: str | None = None) -> list[Token]:
 
 
 def revoke(database: Database, identity: str, account: str | None = None) -> Token | None:
-    """Revoke a token (of that account, if one is given); None if there is no such token."""
+    """Revoke a token (of this account, if one is given); None if there is no such token."""
     which = tokens.c.id == identity
     if account is not None:
         which &= tokens.c.account == account

@@ -1,4 +1,4 @@
-"""Regret beneath the bounds of the theory."""
+"""Regret, and the bounds of the theory."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ BOUND = "#d55e00"
 
 
 def draw_bounds(axis: Any, t: Any, bounds: Mapping[str, Bound]) -> None:
-    """The number of rounds itself, above which a bound says nothing, and each bound."""
-    axis.loglog(t, t, "--", color="#999999", lw=1.2, label="T: a bound above says nothing")
+    """Draw T, above which a bound is vacuous, and each bound."""
+    axis.loglog(t, t, "--", color="#999999", lw=1.2, label="T: bounds above are vacuous")
     for (name, bound), style in zip(bounds.items(), STYLES, strict=False):
         values = [bound(int(one)) for one in t]
         axis.loglog(t, values, style, color=BOUND, lw=1.4, label=f"{name}: {values[-1]:,.3g}")

@@ -18,14 +18,14 @@ CERTIFIED, REGRET = "#cc79a7", "#0072b2"
 
 
 def draw_certificate(axis: Any, run: Run, bounds: Mapping[str, Bound] | None = None) -> None:
-    """Draw what is known of a run's regret, on double logarithmic axes.
+    """Draw a run's regret, certificate and bounds, on double logarithmic axes.
 
     Parameters
     ----------
     axis : Axes
         Where to draw.
     run : Run
-        A run; without a truth its regret is not drawn.
+        A run; its regret is drawn if the truth is known.
     bounds : mapping of str to callable, optional
         Bounds on regret by name, each a function of the number of rounds.
     """
@@ -46,7 +46,7 @@ def draw_certificate(axis: Any, run: Run, bounds: Mapping[str, Bound] | None = N
 
 
 def draw_reward_estimate(axis: Any, run: Run) -> None:
-    """The mean reward so far as matches tell it, with its interval, and as the truth has it."""
+    """Draw the mean reward so far: estimated from matches, with its interval, and the truth."""
     told = np.flatnonzero(run.described)
     if not len(told):
         axis.set_title("nothing was described", fontsize=9.5)
@@ -68,7 +68,7 @@ def draw_reward_estimate(axis: Any, run: Run) -> None:
 
 
 def _basis(proof: Proof | None) -> str:
-    """What the certificate is worth, as short as a legend must be."""
+    """The status of the certificate, in a few words for the legend."""
     if proof is None:
         return "not proven"
     if proof.failed:
@@ -78,6 +78,6 @@ def _basis(proof: Proof | None) -> str:
 
 
 def _rounds(count: int) -> Any:
-    """Rounds to draw, close together at the beginning."""
+    """The rounds to draw, closer together at the beginning."""
     early = np.geomspace(1, count, 200).round().astype(np.int64)
     return np.unique(np.concatenate([early, curve_rounds(count)]))

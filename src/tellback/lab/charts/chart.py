@@ -1,4 +1,4 @@
-"""What a chart is."""
+"""The class of charts, and helpers for labels and legends."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tellback.lab.figures import new_figure, save_figure, styled
 from tellback.lab.results import Results
 
 LABEL_CHARACTERS = 38
-SEVERAL = 2  # seeds: fewer give no interval
+SEVERAL = 2  # seeds needed for an interval
 
 
 def has_intervals(results: Results) -> bool:
-    """Whether there is regret, of enough seeds to say how sure its mean is."""
+    """Whether regret is known, on enough seeds for an interval."""
     names = results.study.agents
     known = all(np.isfinite(results.final(results.tuned(name))).all() for name in names)
     return known and len(results.study.reported) >= SEVERAL
@@ -31,17 +31,17 @@ class Chart:
     Parameters
     ----------
     name : str
-        Of its files.
+        The name of its files.
     title : str
-        Of the chart.
+        Its title.
     says : str
-        What one sees, in a sentence.
+        Its caption.
     draw : callable
         Draws results into an empty figure.
     height : callable
-        The height that results need, in inches.
+        The height for results, in inches.
     applies : callable
-        Whether results have anything to show.
+        Whether there is anything to draw.
     """
 
     name: str
@@ -64,17 +64,17 @@ class Chart:
 
 
 def wrapped(label: str) -> str:
-    """A label in lines short and few enough to leave room for the chart."""
+    """A label in at most three short lines."""
     return plain(fill(label, LABEL_CHARACTERS, max_lines=3, placeholder=" ..."))
 
 
 def plain(label: str) -> str:
-    """A label drawn as it is: a dollar begins no formula, an underscore hides nothing."""
+    """A label without special meaning: no formula after a dollar, no hiding by an underscore."""
     escaped = label.replace("$", r"\$")
     return f" {escaped}" if escaped.startswith("_") else escaped
 
 
 def legend_below(axis: Any, title: str, columns: int = 2) -> None:
-    """Below the plot, where it hides no curve."""
+    """Put the legend below the plot, where it hides no curve."""
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": columns}
     axis.legend(title=title, **place, fontsize=8, title_fontsize=8, edgecolor="none")

@@ -1,4 +1,4 @@
-"""An agent has the same colour everywhere."""
+"""The colour of each agent, the same in all figures."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ OTHERS = ("#cc79a7", "#d55e00", "#56b4e9", "#8c6d31", "#7b5ea7", *OWN.values())
 
 
 def colours(agents: Iterable[str]) -> Mapping[str, str]:
-    """A colour for each agent of a study: its own, or the next that nobody has."""
+    """A colour for each agent of a study: its own, or the next free one."""
     names = list(agents)
     taken = {OWN[name] for name in names if name in OWN}
     free = [colour for colour in OTHERS if colour not in taken] or list(OTHERS)
-    strangers = [name for name in names if name not in OWN]
-    return OWN | {name: free[i % len(free)] for i, name in enumerate(strangers)}
+    others = [name for name in names if name not in OWN]
+    return OWN | {name: free[i % len(free)] for i, name in enumerate(others)}

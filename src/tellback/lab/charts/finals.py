@@ -15,14 +15,14 @@ MOST_DOTS = 500  # seeds drawn one by one
 
 
 def draw_finals(figure: Any, results: Results) -> None:
-    """A row an agent, the least regret on top."""
+    """A row for each agent, the least regret on top."""
     axis = figure.subplots()
     colour_of = colours(results.study.agents)
     ranked = results.ranked()
     for row, name in enumerate(ranked):
         values, colour = results.final(results.tuned(name)), colour_of[name]
         shown = values[:MOST_DOTS]
-        spread = row + 0.3 * (np.arange(len(shown)) % 7 / 6 - 0.5)  # so that dots do not hide dots
+        spread = row + 0.3 * (np.arange(len(shown)) % 7 / 6 - 0.5)  # spreads the dots
         axis.plot(shown, spread, "o", color=colour, alpha=0.3, ms=3, mec="none")
         found = mean_regret(values, at_most=results.study.rounds)
         axis.plot([found.low, found.high], [row, row], color=colour, lw=4, solid_capstyle="butt")
@@ -42,8 +42,8 @@ def draw_finals(figure: Any, results: Results) -> None:
 FINALS = Chart(
     name="finals",
     title="Final regret",
-    says="A dot a seed; the mean and its 95% interval. The agents meet the same tasks, so compare "
-    "them by the pairs above and not by whether these intervals overlap.",
+    says="A dot for each seed; the mean and its 95% interval. Agents meet the same tasks: compare "
+    "them by the pairs above, not by whether these intervals overlap.",
     draw=draw_finals,
     height=lambda results: 1.0 + 0.62 * len(results.study.agents),
 )

@@ -8,14 +8,14 @@ import numpy as np
 
 from tellback.lab.charts.chart import Chart, has_intervals, legend_below, wrapped
 from tellback.lab.charts.colours import colours
-from tellback.lab.growth import FITTED_FROM, growth
+from tellback.lab.power_law import FITTED_FROM, power_of_t
 from tellback.lab.results import Results
 
 FEWEST_ROUNDS = 20
 
 
 def draw_growth(figure: Any, results: Results) -> None:
-    """Mean regret against the round, with the fitted power."""
+    """Draw mean regret against the round, with the fitted power."""
     axis = figure.subplots()
     colour_of = colours(results.study.agents)
     for name in results.study.agents:
@@ -23,7 +23,7 @@ def draw_growth(figure: Any, results: Results) -> None:
         mean = curves.mean(axis=0)
         if not (mean > 0).any():
             continue
-        power = growth(results.t, curves)
+        power = power_of_t(results.t, curves)
         found = f"t^{power.mean:.2f} [{power.low:.2f}, {power.high:.2f}]" if power else "no power"
         dashes = "--" if name == "random" else "-"
         shown = mean > 0
@@ -62,9 +62,9 @@ def _has_grown(results: Results) -> bool:
 GROWTH = Chart(
     name="growth",
     title="How regret grows",
-    says="On double logarithmic axes; the power of t fitted to each seed's curve over the last "
-    "nine tenths, its mean and 95% interval. The theory promises 1/2 or less in the long run, "
-    "and random play has 1.",
+    says="On double logarithmic axes, with the power of t fitted to the last nine tenths of each "
+    "seed's curve: its mean and 95% interval. The theory promises 1/2 or less in the long run; "
+    "random play has 1.",
     draw=draw_growth,
     applies=_has_grown,
 )

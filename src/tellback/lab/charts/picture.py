@@ -1,4 +1,4 @@
-"""A figure that shows more than one study: a size on an axis, a bound beside a run."""
+"""Figures that show more than one study, or a run beside its bounds."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Picture:
     Parameters
     ----------
     name : str
-        Of its files.
+        The name of its files.
     title : str
-        Of the figure.
+        Its title.
     says : str
-        What one sees, what it proves and what it does not.
+        Its caption.
     draw : callable
         Draws into an empty figure.
     width, height : float

@@ -10,14 +10,14 @@ from tellback.lab.charts.chart import Chart, has_intervals, legend_below, wrappe
 from tellback.lab.charts.colours import colours
 from tellback.lab.results import Results
 
-STRETCHES = 20
+PARTS = 20
 
 
 def draw_rate(figure: Any, results: Results) -> None:
-    """The mean regret of a round, in stretches of the run."""
+    """Draw the mean regret of a round, in 20 parts of the run."""
     axis = figure.subplots()
     colour_of = colours(results.study.agents)
-    ends = np.unique(np.linspace(0, len(results.t), STRETCHES + 1).astype(int))
+    ends = np.unique(np.linspace(0, len(results.t), PARTS + 1).astype(int))
     t = np.append(0, results.t)[ends]
     shown = []
     for name in results.study.agents:
@@ -37,8 +37,8 @@ def draw_rate(figure: Any, results: Results) -> None:
 RATE = Chart(
     name="rate",
     title="Regret a round",
-    says="What a round costs as the run goes on. An agent that has stopped learning has a flat "
-    "line. Means over the reported seeds, without a band.",
+    says="The regret of a round during the run: means over the reported seeds. A flat line "
+    "belongs to an agent that no longer learns.",
     draw=draw_rate,
     applies=lambda results: has_intervals(results) and results.study.rounds > 1,
 )

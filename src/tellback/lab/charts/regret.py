@@ -16,11 +16,11 @@ from tellback.lab.figures import new_figure, save_figure, styled
 from tellback.lab.results import Results
 
 FAR_ABOVE = 3.0
-TITLE_CHARACTERS = 11  # that fit into an inch
+TITLE_CHARACTERS = 11  # characters per inch
 
 
 def draw_curves(axis: Any, results: Results) -> None:
-    """Mean regret of every agent at its chosen setting, with simultaneous bands."""
+    """Draw the mean regret of every agent at its chosen setting, with simultaneous bands."""
     colour_of = colours(results.study.agents)
     finals = []
     for name in results.study.agents:
@@ -41,7 +41,7 @@ def draw_curves(axis: Any, results: Results) -> None:
 def _top(finals: Sequence[float]) -> float:
     """The upper end of the axis: agents far above the best leave the frame.
 
-    Otherwise random play flattens the differences that matter; the legend has its regret.
+    Otherwise random play would flatten the other curves. The legend has its regret.
     """
     least = min((final for final in finals if final > 0), default=1.0)
     return 1.1 * max((final for final in finals if final <= FAR_ABOVE * least), default=1.0) or 1.1

@@ -1,4 +1,4 @@
-"""What each setting gave on the tuning seeds."""
+"""The regret of each setting on the tuning seeds."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tellback.lab.charts.colours import colours
 from tellback.lab.results import Results
 from tellback.roles import AgentSpec
 
-MOST_ROWS = 20  # settings that are listed
+MOST_ROWS = 20  # settings in a list
 COLUMNS = 2
 
 
 def tuned_agents(results: Results) -> list[str]:
-    """The agents that have settings to choose from."""
+    """The agents with several settings."""
     return [name for name, grid in results.study.agents.items() if len(grid) > 1]
 
 
 def draw_tuning(figure: Any, results: Results) -> None:
-    """A surface over two settings, a curve over one, a list over more."""
+    """Draw a surface over two settings, a curve over one, a list over more."""
     names = tuned_agents(results)
     columns = min(COLUMNS, len(names))
     axes = figure.subplots(-(-len(names) // columns), columns, squeeze=False)
@@ -124,8 +124,8 @@ def _text(value: Any) -> str:
 TUNING = Chart(
     name="tuning",
     title="Tuning",
-    says="Mean regret of every setting on the tuning seeds, from which the lowest was chosen. None "
-    "of these seeds is in the comparison.",
+    says="Mean regret of every setting on the tuning seeds; the lowest was chosen. These seeds are "
+    "not in the comparison.",
     draw=draw_tuning,
     height=lambda results: 3.1 * -(-len(tuned_agents(results)) // COLUMNS),
     applies=lambda results: has_intervals(results) and bool(tuned_agents(results)),

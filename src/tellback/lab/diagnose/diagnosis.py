@@ -1,4 +1,4 @@
-"""What a diagnosis is: findings in words, and a verdict."""
+"""A diagnosis: a cause, a verdict, and the checks behind them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ WIDTH = 96
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that was checked.
+class Check:
+    """One possible source of regret, checked.
 
     Attributes
     ----------
     name : str
-        What was checked.
+        The name of the check.
     sentence : str
-        What was found, with numbers.
+        Its result, with numbers.
     state : "good", "bad" or "unknown"
-        Whether regret may come from there; unknown where it could not be told.
+        Bad if regret may come from here; unknown if this could not be measured.
     """
 
     name: str
@@ -45,22 +45,22 @@ class Diagnosis:
     cause : str
         One of the causes in ``tellback.lab.diagnose.rules``, such as "over-exploration".
     verdict : str
-        What it is and what to do about it, in a sentence or two.
-    findings : tuple of Finding
-        All that was checked.
+        The cause explained, and what to do about it, in a sentence or two.
+    checks : tuple of Check
+        The results of all checks.
     readings : Readings
-        What the instruments read in each round.
+        The measurements of each round.
     """
 
     cause: str
     verdict: str
-    findings: tuple[Finding, ...]
+    checks: tuple[Check, ...]
     readings: Readings = field(repr=False, compare=False)
 
     def table(self) -> polars.DataFrame:
-        """What the instruments read, a row a round; null where something was not known."""
+        """The measurements, a row a round; null where a value was not known."""
         return self.readings.table()
 
     def __str__(self) -> str:
         verdict = fill(f"{self.cause.capitalize()}. {self.verdict}", WIDTH)
-        return "\n".join([verdict, "", *map(str, self.findings)])
+        return "\n".join([verdict, "", *map(str, self.checks)])

@@ -1,4 +1,4 @@
-"""The numbers by which rules decide and of which findings speak."""
+"""The numbers by which rules decide."""
 
 from __future__ import annotations
 
@@ -7,78 +7,64 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.lab.compare import Estimate, mean_of
+from tellback.lab.compare import MeanInterval, mean_of
 from tellback.lab.diagnose.bonuses import too_wide
-from tellback.lab.diagnose.fit import NAN, Fit, fit
+from tellback.lab.diagnose.fit import Fit, fit
 from tellback.lab.diagnose.linear import unexplained
-from tellback.lab.diagnose.readings import Mask, Readings, under
-from tellback.lab.diagnose.rivals import Forecasts, forecasts
+from tellback.lab.diagnose.readings import Mask, Readings
+from tellback.lab.diagnose.reference_models import Forecasts, forecasts
+from tellback.ties import TOLERANCE
 
 BLOCKS = 20
-"""Rounds are averaged in so many blocks, which are independent enough for an interval."""
+"""Rounds are averaged in this many blocks, which are independent enough for an interval."""
 
 FEWEST_BLOCKS, SMALLEST_BLOCK = 4, 5
 
-UNKNOWN = Estimate(NAN, NAN, NAN, 0)
-"""No comparison with it holds, so that no rule rests on what is not known."""
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share in the first half of the run and in the second."""
-
-    early: float
-    late: float
-
-
-@dataclass(frozen=True)
-class Driven:
-    """The share of late rounds in which something drove the choice, and of late regret."""
-
-    rounds: float
-    regret: float
+NAN = float("nan")
+UNKNOWN = MeanInterval(NAN, NAN, NAN, 0)
+"""Every comparison with it is false, so that no rule rests on an unknown number."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was measured. Early and late are the halves of the run; NaN is unknown.
+    """All measurements. Late is the second half of the run; NaN is unknown.
 
     Attributes
     ----------
     rounds, described, looked : int
-        How many rounds there were, were described, and were looked at with all responses.
-    early, late, uniform : float
-        Regret a round early and late, and late by playing at random.
-    slope : Estimate
-        The slope of log regret over log rounds in the second half.
-    greedy, bonus, chance : Driven
-        Choices of the response with the highest estimate, of another because of its bonus,
-        and of another without one.
-    saved : Estimate
+        The number of rounds, of descriptions, and of rounds with the true rewards of all
+        responses.
+    late, uniform : float
+        Late regret a round, of the agent and of random play.
+    slope : MeanInterval
+        The slope of log regret over log rounds, late.
+    by_estimate, by_bonus, by_chance : float
+        The share of late regret paid for responses with the highest estimate, for others
+        because of their bonus, and for others without a bonus.
+    saved : MeanInterval
         The share of late regret that the response with the highest estimate would save.
-    tied, first : Share
-        Rounds in which responses tied; of those, rounds in which the first was taken.
+    tied, first : float
+        The share of late rounds in which responses tied; of those, the share in which the
+        first was taken.
     tied_regret : float
         The share of late regret in tied rounds.
-    chosen, best, every : Share
-        How often the truth lay under estimate plus bonus: of the chosen response, of the
-        best, and over all responses.
     unforeseen : float
-        The share of late regret in rounds where it did not for the best response.
+        The share of late regret in rounds where the reward of the best response lay above its
+        estimate plus bonus.
     fit : Fit
         How far the model is from the best of its class.
-    short_first, short_last : Estimate
-        By how many nats a description its predictions fell short of the truth's, in the
-        first and in the last quarter.
-    knowable, known : Estimate
-        How many nats a description the truth, and the model, foresee beyond frequencies.
-    behind : Estimate
-        By how many the model falls short of its own class, taught and fitted well; both
-        hedged but lightly, because frequencies would hide that a model is wrong.
-    poorer : Estimate
-        By how many that class (or else the model) falls short of a richer one.
+    short : MeanInterval
+        By how many nats a description the model's predictions fell short of the truth's, in the
+        last quarter.
+    knowable, known : MeanInterval
+        How many nats a description the truth, and the model, predict better than frequencies.
+    behind : MeanInterval
+        By how many nats the model falls short of its own class, taught and fitted well. Both
+        are hedged lightly: frequencies would hide that a model is wrong.
+    poorer : MeanInterval
+        By how many nats that class (or else the model) falls short of a richer one.
     richer_name : str
-        Which.
+        The name of the richer one.
     unexplained : float
         The share of the truth that no model of the class can represent.
     too_wide : float
@@ -90,28 +76,23 @@ class Evidence:
     rounds: int
     described: int
     looked: int
-    early: float
     late: float
     uniform: float
-    slope: Estimate
-    greedy: Driven
-    bonus: Driven
-    chance: Driven
-    saved: Estimate
-    tied: Share
-    first: Share
+    slope: MeanInterval
+    by_estimate: float
+    by_bonus: float
+    by_chance: float
+    saved: MeanInterval
+    tied: float
+    first: float
     tied_regret: float
-    chosen: Share
-    best: Share
-    every: Share
     unforeseen: float
     fit: Fit
-    short_first: Estimate
-    short_last: Estimate
-    knowable: Estimate
-    known: Estimate
-    behind: Estimate
-    poorer: Estimate
+    short: MeanInterval
+    knowable: MeanInterval
+    known: MeanInterval
+    behind: MeanInterval
+    poorer: MeanInterval
     richer_name: str
     unexplained: float
     too_wide: float
@@ -119,47 +100,41 @@ class Evidence:
 
     @property
     def late_share(self) -> float:
-        """Late regret, of what playing at random would pay in the same rounds."""
+        """Late regret as a share of random play's in the same rounds."""
         return self.late / self.uniform if self.uniform > 0 else NAN
 
     @property
     def has_reference(self) -> bool:
-        """Whether the agent's class of models could be tried apart from the agent."""
+        """Whether a model of the agent's class could be taught beside it."""
         return self.behind.n > 0
 
 
 def measure(read: Readings) -> Evidence:
-    """All of it."""
+    """The evidence that readings give."""
     late = np.arange(len(read)) >= len(read) // 2
     regrets, bests = read.regrets, read.bests
-    known = np.isfinite(read.greedy)
-    by_bonus = (read.greedy == 0) & (read.bonuses > 0)
-    by_chance = (read.greedy == 0) & ~(read.bonuses > 0)
+    chosen = late & np.isfinite(read.greedy)
+    others = read.greedy == 0
     tied = np.where(np.isfinite(read.tied), (read.tied > 1).astype(float), np.nan)
-    uppers = read.estimates + read.bonuses
     looked = np.isfinite(read.best_uppers)
-    pessimistic = looked & ~under(bests, read.best_uppers)
+    underrated = looked & ~(bests <= read.best_uppers * (1 + TOLERANCE))
     forecast = forecasts(read)
     late_mean = _mean(regrets[late])
     return Evidence(
         rounds=len(read),
-        described=len(read.lessons),
+        described=len(read.examples),
         looked=int(np.isfinite(read.uniform_rewards).sum()),
-        early=_mean(regrets[~late]),
         late=late_mean,
         uniform=_mean((bests - read.uniform_rewards)[late]),
         slope=_slope(regrets),
-        greedy=_driven(read.greedy == 1, known & late, regrets),
-        bonus=_driven(by_bonus, known & late, regrets),
-        chance=_driven(by_chance, known & late, regrets),
+        by_estimate=_part(regrets, read.greedy == 1, chosen),
+        by_bonus=_part(regrets, others & (read.bonuses > 0), chosen),
+        by_chance=_part(regrets, others & ~(read.bonuses > 0), chosen),
         saved=_scaled(blocked((read.greedy_rewards - read.rewards)[late]), late_mean),
-        tied=_halves(tied, late),
-        first=_halves(np.where(tied == 1, read.first, np.nan), late),
+        tied=_mean(tied[late]),
+        first=_mean(np.where(tied == 1, read.first, np.nan)[late]),
         tied_regret=_part(regrets, tied == 1, late & np.isfinite(tied)),
-        chosen=_halves(np.where(np.isfinite(uppers), under(read.rewards, uppers), np.nan), late),
-        best=_halves(np.where(looked, ~pessimistic, np.nan), late),
-        every=_halves(read.covered, late),
-        unforeseen=_part(regrets, pessimistic, late & looked),
+        unforeseen=_part(regrets, underrated, late & looked),
         fit=fit(read),
         richer_name=forecast.richer_name,
         unexplained=unexplained(read),
@@ -169,7 +144,7 @@ def measure(read: Readings) -> Evidence:
     )
 
 
-def blocked(values: Array) -> Estimate:
+def blocked(values: Array) -> MeanInterval:
     """The mean of values in time order, with an interval from the means of blocks of them."""
     values = values[np.isfinite(values)]
     blocks = min(BLOCKS, len(values) // SMALLEST_BLOCK)
@@ -178,20 +153,18 @@ def blocked(values: Array) -> Estimate:
     return mean_of(np.array([part.mean() for part in np.array_split(values, blocks)]))
 
 
-def _compared(seen: Forecasts, total: int) -> dict[str, Estimate]:
+def _compared(seen: Forecasts, total: int) -> dict[str, MeanInterval]:
     """By how many nats one forecast loses more than another, in parts of the run."""
-    late = seen.t >= total // 2
-    first, last = seen.t < total // 4, seen.t >= total - total // 4
+    late, last = seen.t >= total // 2, seen.t >= total - total // 4
 
-    def loses(worse: Array | None, better: Array | None, when: Mask) -> Estimate:
+    def loses(worse: Array | None, better: Array | None, when: Mask) -> MeanInterval:
         if worse is None or better is None:
             return UNKNOWN
         return blocked(np.log(better[when]) - np.log(worse[when]))
 
     base = seen.own if seen.reference is None else seen.reference
     return {
-        "short_first": loses(seen.own, seen.truth, first),
-        "short_last": loses(seen.own, seen.truth, last),
+        "short": loses(seen.own, seen.truth, last),
         "knowable": loses(seen.nothing, seen.truth, late),
         "known": loses(seen.nothing, seen.own, late),
         "behind": loses(seen.own_lightly, seen.reference_lightly, late),
@@ -199,8 +172,8 @@ def _compared(seen: Forecasts, total: int) -> dict[str, Estimate]:
     }
 
 
-def _slope(regrets: Array) -> Estimate:
-    """Of log cumulative regret over log t, block by block over the second half."""
+def _slope(regrets: Array) -> MeanInterval:
+    """The slope of log cumulative regret over log t, block by block over the second half."""
     total = len(regrets)
     blocks = min(BLOCKS, total // 2 // SMALLEST_BLOCK)
     reached = np.cumsum(regrets)
@@ -211,25 +184,16 @@ def _slope(regrets: Array) -> Estimate:
     return mean_of(steps)
 
 
-def _scaled(estimate: Estimate, by: float) -> Estimate:
+def _scaled(found: MeanInterval, by: float) -> MeanInterval:
     if not by > 0:
         return UNKNOWN
-    return Estimate(estimate.mean / by, estimate.low / by, estimate.high / by, estimate.n)
-
-
-def _driven(which: Mask, among: Mask, regrets: Array) -> Driven:
-    """The share of rounds, and of their regret."""
-    return Driven(_mean(which[among].astype(float)), _part(regrets, which, among))
+    return MeanInterval(found.mean / by, found.low / by, found.high / by, found.n)
 
 
 def _part(regrets: Array, which: Mask, among: Mask) -> float:
-    """The share of the regret of some rounds that falls on those among them."""
+    """The share of the regret of the rounds ``among`` that falls on ``which`` of them."""
     total = regrets[among].sum()
     return float(regrets[among & which].sum() / total) if total > 0 else NAN
-
-
-def _halves(values: Array, late: Mask) -> Share:
-    return Share(_mean(values[~late]), _mean(values[late]))
 
 
 def _mean(values: Array) -> float:

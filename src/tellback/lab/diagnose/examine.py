@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tellback.lab.diagnose.checks import run_checks
 from tellback.lab.diagnose.diagnosis import Diagnosis
 from tellback.lab.diagnose.evidence import measure
-from tellback.lab.diagnose.findings import findings
 from tellback.lab.diagnose.readings import replay
 from tellback.lab.diagnose.rules import decide
 from tellback.lab.study import RunSpec
@@ -15,8 +15,8 @@ from tellback.lab.study import RunSpec
 def diagnose(run: RunSpec, progress: Callable[[int], object] | None = None) -> Diagnosis:
     """Say why the regret of a run is what it is: theory, tuning or a bug.
 
-    The run is played again, with instruments that look at each round before the agent
-    learns from it and hold what it believes against the truth.
+    The run is played again. In each round the agent's estimates are compared with the truth,
+    before the agent learns from the description.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def diagnose(run: RunSpec, progress: Callable[[int], object] | None = None) -> D
     Returns
     -------
     Diagnosis
-        Findings, a cause and a verdict; ``print`` shows them.
+        A cause, a verdict and checks; ``print`` shows them.
 
     Examples
     --------
@@ -43,4 +43,4 @@ def diagnose(run: RunSpec, progress: Callable[[int], object] | None = None) -> D
     run.demand_unedited()
     evidence = measure(read)
     cause, verdict = decide(evidence)
-    return Diagnosis(cause, verdict, findings(evidence), read)
+    return Diagnosis(cause, verdict, run_checks(evidence), read)

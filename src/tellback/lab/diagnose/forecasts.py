@@ -1,8 +1,8 @@
-"""Forecasts of descriptions, each made before the description was known, and their losses.
+"""Forecasts of descriptions, each made before the description was known.
 
-Everything here is prequential: entry i uses the descriptions before i only. Log losses are
-compared, so no forecast may be zero where the description came. Each is therefore hedged in
-the same way, with the frequencies of the descriptions so far; how far to hedge is learned.
+All forecasts are prequential: entry i uses only the descriptions before i. Log losses are
+compared, so no forecast may be zero for a description that came. Each is therefore mixed with
+the frequencies of the descriptions so far (hedged); the share of the frequencies is learned.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ import numpy as np
 from tellback.arrays import Array
 
 HEDGES = (0.001, 0.01, 0.1, 0.3, 1.0)
-"""Shares of the frequencies in a hedged forecast; which serves best is learned."""
+"""Shares of the frequencies in a hedged forecast; the best one is learned."""
 
 LIGHTLY = (0.01,)
-"""Just enough against zeros."""
+"""Just enough to avoid zeros."""
 
 PULLS = (1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
-"""How many descriptions the overall frequencies are worth in a table; learned likewise."""
+"""Weights of the overall frequencies in a table, in descriptions; the best one is learned."""
 
 NEW_SENTENCE = 1e-6
-"""The weight of a sentence that was never said, in descriptions; all forecasts share it."""
+"""The weight of a new sentence, in descriptions; the same for all forecasts."""
 
 NEW_INSTRUCTION = 0.5
-"""The same for a row of a table of instructions (Krichevsky and Trofimov 1981)."""
+"""The weight of a new row in a table of instructions (Krichevsky and Trofimov 1981)."""
 
 
 def averaged(forecasts: Array) -> Array:
@@ -45,7 +45,7 @@ def averaged(forecasts: Array) -> Array:
 
 
 def frequencies(descriptions: Sequence[Hashable], instructions: int | None) -> Array:
-    """How often each description had been given before: what one knows without a response."""
+    """How often each description had come before: the best forecast without the response."""
     seen: Counter[Hashable] = Counter()
     weight, all_new = NEW_SENTENCE, 1.0
     if instructions is not None:
@@ -68,7 +68,7 @@ def hedged(forecasts: Array, known: Array, hedges: Sequence[float] = HEDGES) -> 
 def tabulated(
     responses: Sequence[Hashable], descriptions: Sequence[Hashable], known: Array
 ) -> Array:
-    """A table of frequencies a response, each row pulled towards the overall frequencies."""
+    """A table of frequencies for each response, its rows shrunk to the overall frequencies."""
     rows: Counter[Hashable] = Counter()
     cells: Counter[Hashable] = Counter()
     of_row, of_cell = np.empty(len(known)), np.empty(len(known))

@@ -1,4 +1,4 @@
-"""A run played again with instruments: what they read in each round."""
+"""A run replayed, with measurements of each round."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 import polars
 from numpy.typing import NDArray
 
-from tellback.agents.explorers import ROUNDING
-from tellback.arrays import Array, Indices
+from tellback.arrays import Array
 from tellback.errors import SettingError
-from tellback.lab.diagnose.watched import Instrumented
+from tellback.lab.diagnose.instrumented import InstrumentedAgent
 from tellback.lab.study import RunSpec
 from tellback.protocol import rounds
 from tellback.responses import Listed
 from tellback.roles import Agent, Facts, Instruction, Round, Truth
 from tellback.streams import Streams
+from tellback.ties import maxima
 
 TRUTHS_ASKED = 200_000
-"""For how many responses the truth is asked beside the chosen one: some seconds' worth."""
+"""The most responses whose true reward is computed beside the chosen one: a few seconds."""
 
 PROGRESS_EVERY = 100  # rounds
 
@@ -31,35 +31,36 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """One entry a round in every array; NaN where it was not known or not looked at.
+    """One entry a round in every array; NaN where a value was not known or not measured.
 
     Attributes
     ----------
     regrets, rewards : Array
-        The referee's.
-    estimates, bonuses : Array
-        The agent's, of the response it chose.
+        Those of the chosen response.
+    bonuses : Array
+        The agent's bonus of the response it chose.
     greedy : Array
         1 where the chosen response had the highest estimate of all, else 0.
     greedy_rewards : Array
-        The truth of the response with the highest estimate: the chosen one if that has it.
+        The reward of the response with the highest estimate: the chosen one if that has it.
     tied : Array
         How many responses had the highest estimate plus bonus.
     first : Array
         1 where the chosen response was the first of those, else 0.
     uniform_rewards : Array
-        The mean truth over all responses: what playing at random is paid.
+        The mean reward over all responses: the expected reward of random play.
     best_uppers : Array
         Estimate plus bonus of the best response (the highest, where several are best).
-    covered : Array
-        For which share of all responses the truth lay under estimate plus bonus.
     predicted, possible : Array
-        The agent's estimate for the description before it was learned, and the truth's.
+        The probability of the description: the agent's estimate before it learned, and the truth.
+    examples : tuple of TrainingExample
+        The descriptions, in order.
+    true_rewards : tuple of TrueRewards
+        The rewards of all responses, in the rounds where they were computed.
     """
 
     regrets: Array
     rewards: Array
-    estimates: Array
     bonuses: Array
     greedy: Array
     greedy_rewards: Array
@@ -67,11 +68,10 @@ class Readings:
     first: Array
     uniform_rewards: Array
     best_uppers: Array
-    covered: Array
     predicted: Array
     possible: Array
-    lessons: tuple[Lesson, ...]
-    glimpses: tuple[Glimpse, ...]
+    examples: tuple[TrainingExample, ...]
+    true_rewards: tuple[TrueRewards, ...]
     facts: Facts
     agent: Agent
 
@@ -80,7 +80,7 @@ class Readings:
 
     @property
     def bests(self) -> Array:
-        """The largest reward that was possible."""
+        """The largest possible reward."""
         return self.rewards + self.regrets
 
     def table(self) -> polars.DataFrame:
@@ -91,8 +91,8 @@ class Readings:
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
-    """A description with what it was about: which round, which response, which features."""
+class TrainingExample:
+    """A description, with the index of its round, and the response and features it describes."""
 
     index: int
     response: Any
@@ -101,19 +101,19 @@ class Lesson:
 
 
 @dataclass(frozen=True, eq=False)
-class Glimpse:
-    """The truth of every response, in a round that was looked at in full."""
+class TrueRewards:
+    """The true reward of every response in one round."""
 
     instruction: Instruction
     responses: Listed
-    truths: Array
+    rewards: Array
 
 
 COLUMNS = [field.name for field in fields(Readings) if field.type == "Array"]
 
 
 def replay(run: RunSpec, progress: Callable[[int], object] | None = None) -> Readings:
-    """Play the run again, which changes nothing in it, and read the instruments.
+    """Play the run again, unchanged, and measure every round.
 
     Parameters
     ----------
@@ -130,95 +130,81 @@ def replay(run: RunSpec, progress: Callable[[int], object] | None = None) -> Rea
             "P(x | y, s) can be diagnosed."
         )
     facts = simulation.world.facts
-    watched = Instrumented(run.agent.build(facts, streams.init("agent")))
+    agent = InstrumentedAgent(run.agent.build(facts, streams.init("agent")))
     columns = {name: np.full(run.rounds, np.nan) for name in COLUMNS}
-    lessons: list[Lesson] = []
-    glimpses: list[Glimpse] = []
+    examples: list[TrainingExample] = []
+    true_rewards: list[TrueRewards] = []
     stride = 1
-    for i, one in enumerate(islice(rounds(simulation, watched, seed=run.seed), run.rounds)):
+    for i, one in enumerate(islice(rounds(simulation, agent, seed=run.seed), run.rounds)):
         if i == 0:
             stride = _stride(run.rounds, one.task.responses)
-        read = _read(one, watched, simulation.truth)
+        read = _read(one, agent, simulation.truth)
         if i % stride == 0 and isinstance(one.task.responses, Listed):
-            glimpses.append(_glimpse(one, simulation.truth))
-            read |= _read_all(glimpses[-1].truths, watched)
+            true_rewards.append(_true_rewards(one, simulation.truth))
+            read |= _read_all(true_rewards[-1].rewards, agent)
         for name, value in read.items():
             columns[name][i] = value
         if one.description is not None:
             response, features = one.choice.response, one.choice.features
-            # The features that belong to the response, whatever the agent says of them.
+            # The features of the response itself: the agent may have stated others.
             if isinstance(one.task.responses, Listed):
                 features = one.task.responses.features(response)
-            lessons.append(Lesson(i, response, features, one.description))
+            examples.append(TrainingExample(i, response, features, one.description))
         if progress is not None and (i + 1) % PROGRESS_EVERY == 0:
             progress(PROGRESS_EVERY)
     if progress is not None and run.rounds % PROGRESS_EVERY:
         progress(run.rounds % PROGRESS_EVERY)
     return Readings(
         **columns,
-        lessons=tuple(lessons),
-        glimpses=tuple(glimpses),
+        examples=tuple(examples),
+        true_rewards=tuple(true_rewards),
         facts=facts,
-        agent=watched.agent,
+        agent=agent.agent,
     )
 
 
 def _stride(total: int, responses: Any) -> int:
-    """In which rounds the truth of all responses is looked at: every so many-th."""
+    """The number of rounds from one in which all true rewards are computed to the next."""
     count = len(responses) if isinstance(responses, Listed) else 1
     return max(1, -(-total * count // TRUTHS_ASKED))
 
 
-def _read(one: Round, watched: Instrumented, truth: Truth) -> dict[str, float]:
-    """What costs the truth no more than two questions."""
+def _read(one: Round, agent: InstrumentedAgent, truth: Truth) -> dict[str, float]:
+    """Measurements that need at most two calls of the truth."""
     _, task, choice, description, reward, regret = one
     read = {
         "regrets": regret,
         "rewards": reward,
-        "estimates": choice.estimate,
         "bonuses": choice.bonus,
-        "predicted": watched.predicted,
+        "predicted": agent.predicted,
     }
     if description is not None:
         told = task._replace(instruction=description)
         read["possible"] = truth.reward(told, choice.response)
-    estimates, bonuses = watched.estimates, watched.bonuses
+    estimates, bonuses = agent.estimates, agent.bonuses
     if estimates is not None:
-        among = choice.response in highest(estimates)
-        chosen = choice.response if among else int(np.argmax(estimates))
+        best = maxima(estimates, random=True)
+        among = choice.response in best
+        chosen = choice.response if among else best.item(0)
         read["greedy"] = float(among)
         read["greedy_rewards"] = reward if among else truth.reward(task, chosen)
         if bonuses is not None:
-            tied = highest(estimates + bonuses)
+            tied = maxima(estimates + bonuses, random=True)
             read["tied"] = float(len(tied))
             read["first"] = float(choice.response == tied[0])
     return read
 
 
-def _glimpse(one: Round, truth: Truth) -> Glimpse:
-    """Ask the truth about every response."""
+def _true_rewards(one: Round, truth: Truth) -> TrueRewards:
     task = one.task
-    truths = np.array([truth.reward(task, y) for y in range(len(task.responses))])
-    return Glimpse(task.instruction, task.responses, truths)
+    rewards = np.array([truth.reward(task, y) for y in range(len(task.responses))])
+    return TrueRewards(task.instruction, task.responses, rewards)
 
 
-def _read_all(truths: Array, watched: Instrumented) -> dict[str, float]:
-    """What the truth of all responses says of this one round."""
-    read = {"uniform_rewards": float(truths.mean())}
-    if watched.estimates is not None and watched.bonuses is not None:
-        uppers = watched.estimates + watched.bonuses
-        read["best_uppers"] = float(uppers[highest(truths)].max())
-        read["covered"] = float(np.mean(under(truths, uppers)))
+def _read_all(rewards: Array, agent: InstrumentedAgent) -> dict[str, float]:
+    """Measurements that need the true rewards of all responses."""
+    read = {"uniform_rewards": float(rewards.mean())}
+    if agent.estimates is not None and agent.bonuses is not None:
+        uppers = agent.estimates + agent.bonuses
+        read["best_uppers"] = float(uppers[maxima(rewards, random=True)].max())
     return read
-
-
-def under(truths: Array, uppers: Array) -> Mask:
-    """Where the truth lies under the upper value, rounding apart."""
-    within: Mask = truths <= uppers * (1 + ROUNDING)
-    return within
-
-
-def highest(values: Array) -> Indices:
-    """Where the highest values are, those that differ by rounding only being equal."""
-    top = values.max()
-    return np.flatnonzero(values >= top - ROUNDING * abs(top))

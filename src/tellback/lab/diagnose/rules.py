@@ -1,6 +1,6 @@
-"""From what was measured to a cause: an ordered list, of which the first rule that holds decides.
+"""From evidence to a cause: an ordered list of rules, of which the first that holds decides.
 
-A rule rests only on what is known: every comparison with something unknown is false.
+No rule rests on an unknown number: every comparison with NaN is false.
 """
 
 from __future__ import annotations
@@ -8,57 +8,56 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tellback.lab.compare import Estimate
+from tellback.lab.compare import MeanInterval
 from tellback.lab.diagnose.evidence import Evidence
 
 FEWEST_ROUNDS = 40
 """Below this there are not enough blocks of rounds for any interval."""
 
 SMALL_REGRET = 0.1
-"""Late regret of a tenth of what random play pays is little, however it grows."""
+"""Late regret below a tenth of random play's is small, however it grows."""
 
 SUBLINEAR, HALF_OF_CHANCE = 0.75, 0.5
-"""Theory promises regret of order T^(1/2). A slope certainly below the middle between that and
-linear is a curve that bends, provided that the agent also pays less than half of what random
-play does: a curve may bend because it began with something worse than chance."""
+"""The theory promises regret of order T^(1/2). A curve bends if its slope is certainly below the
+middle between 1/2 and 1. The agent must also pay less than half of random play's regret: a curve
+may bend because it began worse than chance."""
 
 LIKE_CHANCE = 0.9
-"""Late regret of nine tenths of what random play pays is random play, give or take a run."""
+"""Late regret above nine tenths of random play's counts as random play."""
 
 UNFITTED = 0.03
-"""Nats a description that a better fit to the same data must gain. A mixture with its usual
-refresh stays below 0.01, but for some 0.04 while most instructions were described once or never;
-then its class predicts no better either, which the rule asks for too."""
+"""Nats a description that a better fit to the same data must gain. The rule also asks that the
+class predicts better: while most instructions are new, a gain is overfitting."""
 
 MUCH = 0.25
-"""A quarter of what can be known beyond frequencies: a model that misses so much more than its
+"""A quarter of what can be known beyond frequencies. A model that misses this much more than its
 own class, taught the same, has not learned what it was taught."""
 
 FAR = 0.05
-"""And nats a description, for agents that tried so little that hardly anything can be known."""
+"""The same in nats a description, for agents that tried so little that little can be known."""
 
 SOME = 0.1
-"""A tenth of what can be known: a poorer class or fit than that does not explain much regret.
-For networks, MUCH: of two that could both fit, a wider or faster one is ahead for a time."""
+"""A tenth of what can be known: a smaller gap of class or fit does not explain much regret. For
+networks, MUCH: of two that could both fit, a wider or faster one is ahead for a time."""
 
 LEAST_NATS = 0.005
-"""Differences in log loss below this are not worth a word, whatever share they are."""
+"""Differences in log loss below this are ignored, whatever share they are."""
 
 MOST, NEARLY_ALL = 0.5, 0.9
-"""More than half of the late regret is most of it. An agent that is stuck underrates the best
-response nearly always; one that is uncertain of everything, in two rounds of three."""
+"""More than half of the late regret is most of it. A stuck agent underrates the best response
+nearly always; an agent that is uncertain of everything, in two rounds of three."""
 
 ALWAYS, OFTEN = 0.99, 0.25
 """Always the first of the tied; ties with a good part of late regret."""
 
 LEARNED = 0.1
-"""Nats a description short of the truth's. Below it the responses that were tried are known
-(a probability to one part in ten), and more rounds of the same would teach little."""
+"""Nats a description short of the truth's. Below this the tried responses are known (their
+probabilities to one part in ten), and more rounds of the same would teach little."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A cause, when it is the one, and what to say then."""
+    """A cause, when it holds, and the verdict to give then."""
 
     cause: str
     holds: Callable[[Evidence], bool]
@@ -73,8 +72,10 @@ def decide(evidence: Evidence) -> tuple[str, str]:
     return UNCLEAR, _say_unclear(evidence)
 
 
-def clearly(difference: Estimate, share: float, of: Estimate, least: float = LEAST_NATS) -> bool:
-    """Whether a difference is certainly there, worth a word, and a good share of the whole."""
+def clearly(
+    difference: MeanInterval, share: float, of: MeanInterval, least: float = LEAST_NATS
+) -> bool:
+    """Whether a difference is certain, at least ``least``, and a good share of the whole."""
     return difference.low > 0 and difference.mean > max(least, share * of.mean)
 
 
@@ -94,7 +95,7 @@ def is_trouble(e: Evidence) -> bool:
 
 
 def does_not_learn(e: Evidence) -> bool:
-    """Nothing to look at, and no better than chance."""
+    """The agent shows no estimates and does no better than chance."""
     return e.known.n == 0 and e.late_share > LIKE_CHANCE and e.rounds >= FEWEST_ROUNDS
 
 
@@ -104,26 +105,26 @@ def is_unfitted(e: Evidence) -> bool:
 
 
 def fits_badly(e: Evidence) -> bool:
-    """A copy fits better what the model was told, and its class predicts better.
+    """A copy fits the same descriptions better, and its class predicts better.
 
-    The first alone may be no more than overfitting.
+    The first alone may be overfitting.
     """
     share = MUCH if e.language else SOME
     return e.fit.gain > UNFITTED and clearly(e.behind, share, e.knowable)
 
 
 def has_a_bug(e: Evidence) -> bool:
-    """What was learned is not what was told."""
+    """The agent did not learn what it was taught."""
     return is_trouble(e) and learns_wrongly(e)
 
 
 def learns_wrongly(e: Evidence) -> bool:
-    """Its model or its bonuses are not those that these descriptions give."""
+    """Its model or its bonuses do not follow from its descriptions."""
     if e.too_wide > MOST:
         return True
     if e.has_reference:
         return clearly(e.behind, MUCH, e.knowable, FAR)
-    # With no model of its class at hand: it knows nothing of what a mere table knows.
+    # Without a reference: the model knows nothing, though a mere table of frequencies does.
     knows_nothing = e.known.low <= 0 or e.known.mean < LEAST_NATS
     return knows_nothing and clearly(e.poorer, MUCH, e.knowable, FAR)
 
@@ -145,24 +146,19 @@ def is_misspecified(e: Evidence) -> bool:
 
 
 def suffers_from_ties(e: Evidence) -> bool:
-    """The same response again and again, because it is listed first."""
-    return e.tied_regret > OFTEN and e.first.late >= ALWAYS
+    """It takes the first of tied responses again and again."""
+    return e.tied_regret > OFTEN and e.first >= ALWAYS
 
 
 def explores_too_little(e: Evidence) -> bool:
-    """It knows what it tried, thinks too little of what it did not, and stays with that."""
-    stays = e.greedy.regret > MOST and not e.slope.high < SUBLINEAR
-    return stays and e.unforeseen > NEARLY_ALL and e.short_last.mean < LEARNED
+    """It knows the responses it tried, underrates the others, and does not try them."""
+    stays = e.by_estimate > MOST and not e.slope.high < SUBLINEAR
+    return stays and e.unforeseen > NEARLY_ALL and e.short.mean < LEARNED
 
 
 def is_too_early(e: Evidence) -> bool:
-    """It does not know yet even what it tried.
-
-    Improvement is slow where data are few: it is enough that nothing gets certainly worse.
-    """
-    little = e.knowable.low > 0 and e.known.mean < MOST * e.knowable.mean
-    worse = e.short_last.low > e.short_first.high
-    return (e.short_last.mean >= LEARNED or little) and not worse
+    """It does not yet know even the responses it tried."""
+    return e.short.mean >= LEARNED
 
 
 def _say_small(e: Evidence) -> str:
@@ -170,9 +166,9 @@ def _say_small(e: Evidence) -> str:
         return "There is no regret left in the second half: nothing needs to be done."
     hint = ""
     if e.slope.low > SUBLINEAR:
-        hint = " It is little, but it goes on growing with the rounds: findings marked ! say why."
+        hint = " It is little, but it goes on growing with the rounds: checks marked ! say why."
     return (
-        f"Late regret is {e.late_share:.0%} of what playing at random would pay: learning goes "
+        f"Late regret is {e.late_share:.0%} of random play's: learning goes "
         f"well, and nothing needs to be done.{hint}"
     )
 
@@ -180,7 +176,7 @@ def _say_small(e: Evidence) -> str:
 def _say_bends(e: Evidence) -> str:
     share = f", and late regret is {e.late_share:.0%} of random play's" if e.late_share >= 0 else ""
     hint = ""
-    if e.bonus.regret + e.chance.regret > MOST:
+    if e.by_bonus + e.by_chance > MOST:
         hint = " Most of it is paid for exploring: a smaller k or epsilon may save some."
     return (
         f"Regret grows as T to the {e.slope.mean:.2f}, clearly more slowly than the "
@@ -190,7 +186,7 @@ def _say_bends(e: Evidence) -> str:
 
 def _say_not_learning(e: Evidence) -> str:
     return (
-        "The agent shows no estimates and plays no better than at random "
+        "The agent shows no estimates and does no better than random play "
         f"({e.late_share:.0%} of random play's regret late). If it is meant to learn, look at its "
         "learn() and respond(); if not, choose an agent with a model."
     )
@@ -215,14 +211,14 @@ def _say_bug(e: Evidence) -> str:
     missed = e.behind if e.has_reference else e.poorer
     return (
         f"It looks like a bug: taught the same descriptions, {rival} predicts the next one "
-        f"better by {missed.mean:.2g} nats, though the agent's model fits what it was given. "
+        f"better by {missed.mean:.2g} nats. "
         "Look at what learn() passes on: are descriptions attached to the right response, and "
         "do all of them arrive?"
     )
 
 
 def _say_too_much(e: Evidence) -> str:
-    what = "k (the weight of the bonus)" if e.bonus.regret >= e.chance.regret else "epsilon"
+    what = "k (the weight of the bonus)" if e.by_bonus >= e.by_chance else "epsilon"
     return (
         "It is tuning: the agent explores too much. The response that it believed to be best "
         f"would have saved {min(e.saved.mean, 1):.0%} of the late regret. Lower {what}."
@@ -246,16 +242,16 @@ def _say_misspecified(e: Evidence) -> str:
 def _say_ties(e: Evidence) -> str:
     return (
         "It is tuning: several responses are equally good to the agent in "
-        f"{e.tied.late:.0%} of late rounds, and it always takes the first, so that it never "
+        f"{e.tied:.0%} of late rounds, and it always takes the first, so that it never "
         'finds out about the others. Break ties at random (ties="random"), or explore.'
     )
 
 
 def _say_too_little(e: Evidence) -> str:
     return (
-        "It is tuning: the agent explores too little. What it tried it predicts well, but "
-        f"{e.unforeseen:.0%} of the late regret is in rounds where the best response is better "
-        "than estimate plus bonus allow. Raise k, or epsilon."
+        "It is tuning: the agent explores too little. It predicts well for responses that it "
+        f"tried, but {e.unforeseen:.0%} of the late regret is in rounds where the best response is "
+        "better than its estimate plus bonus. Raise k, or epsilon."
     )
 
 
@@ -273,8 +269,8 @@ def _say_unclear(e: Evidence) -> str:
         return f"{e.rounds} rounds are too few to tell: play at least {FEWEST_ROUNDS}."
     share = f" ({e.late_share:.0%} of random play's)" if e.late_share >= 0 else ""
     return (
-        f"No rule holds. Late regret is {e.late:.3g} a round{share}; what was found is listed "
-        "below, and what is marked with ! deserves a look."
+        f"No rule holds. Late regret is {e.late:.3g} a round{share}. Look at the checks below that "
+        "are marked with !."
     )
 
 
@@ -282,7 +278,7 @@ UNCLEAR = "unclear"
 
 RULES = (
     Rule("not learning", does_not_learn, _say_not_learning),
-    # What is wrong with the model comes first: on wrong estimates nothing else can be judged.
+    # Faults of the model come first: with wrong estimates nothing else can be judged.
     Rule("unfitted", is_unfitted, _say_unfitted),
     Rule("bug", has_a_bug, _say_bug),
     Rule("healthy", is_small, _say_small),
@@ -295,4 +291,4 @@ RULES = (
 )
 
 CAUSES = (*dict.fromkeys(rule.cause for rule in RULES), UNCLEAR)
-"""Every cause that a diagnosis may name."""
+"""All causes that a diagnosis may name."""

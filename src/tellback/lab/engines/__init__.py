@@ -1,4 +1,4 @@
-"""Engines: where runs are computed."""
+"""Engines: where runs are played."""
 
 from tellback.lab.engines.engine import Engine, engine_named
 from tellback.lab.engines.processes import Processes

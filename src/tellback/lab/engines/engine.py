@@ -1,4 +1,4 @@
-"""What an engine is, and engines by name."""
+"""The protocol of engines, and engines by name."""
 
 from __future__ import annotations
 
@@ -14,14 +14,16 @@ from tellback.lab.study import RunSpec
 
 
 class Engine(Protocol):
-    """Computes runs somewhere. The results do not depend on where."""
+    """Plays runs: in this process, in others, or on a cluster. Results do not depend on where."""
 
-    def outcomes(
-        self, runs: Sequence[RunSpec], played: Callable[[int], object]
+    def run_all(
+        self, runs: Sequence[RunSpec], progress: Callable[[int], object]
     ) -> Iterator[Outcome]:
-        """What came of each run, as they end; ``played`` is told of rounds in between.
+        """The outcome of each run, as they end.
 
-        Ctrl-C raises KeyboardInterrupt between two outcomes, after the workers have stopped.
+        ``progress`` is called now and then with the number of rounds played since its last
+        call. Ctrl-C raises KeyboardInterrupt between two outcomes, after the workers have
+        stopped.
         """
         ...
 
@@ -45,8 +47,8 @@ def engine_named(name: str, workers: int | None = None, isolated: bool = False) 
     joins = ":" in name.removeprefix("ray://")
     if name != "ray" and not joins:
         raise SettingError(
-            f"Runs can be computed on here, ray, ray://host:port or host:port, not on {name!r}."
+            f"Runs can be played on here, ray, ray://host:port or host:port, not on {name!r}."
         )
     if workers is not None and (joins or "RAY_ADDRESS" in os.environ):
-        raise SettingError("A cluster that is joined has its own number of workers.")
+        raise SettingError("A cluster that is joined has its own number of workers: leave it out.")
     return RayCluster(name if joins else None, workers, isolated)

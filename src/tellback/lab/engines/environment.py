@@ -10,19 +10,19 @@ _THREADS = ("OMP", "OPENBLAS", "MKL")
 SINGLE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _THREADS} | {
     "VECLIB_MAXIMUM_THREADS": "1"
 }
-"""One thread of linear algebra in each worker: the runs themselves are what is parallel."""
+"""One thread of linear algebra in each worker: runs are parallel already."""
 
 
 def usable_cores() -> int:
-    """How many cores this process may use: a container or a batch system may allow only some."""
+    """How many cores this process may use; a container or a batch system may allow only some."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # systems that know no affinity
+    return os.cpu_count() or 1  # systems without affinity
 
 
 @contextmanager
 def environment(settings: Mapping[str, str]) -> Iterator[None]:
-    """Set variables of the environment, and put them back as they were."""
+    """Set variables of the environment, and restore them afterwards."""
     before = {name: os.environ.get(name) for name in settings}
     os.environ.update(settings)
     try:

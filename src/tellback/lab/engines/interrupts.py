@@ -1,4 +1,4 @@
-"""Ctrl-C, acted upon where nothing is half done."""
+"""Ctrl-C, raised only at safe points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_noted() -> Iterator[Callable[[], None]]:
-    """Note Ctrl-C instead of raising at once; gives what raises it where that is safe."""
+    """Note Ctrl-C instead of raising at once; yields a function that raises it at a safe point."""
     noted = threading.Event()
 
     def raise_if_interrupted() -> None:
@@ -29,7 +29,7 @@ def interrupts_noted() -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Begin workers that Ctrl-C does not reach: it is the parent's, and waits for it here."""
+    """Block Ctrl-C, so that workers started here inherit the block; the parent handles it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

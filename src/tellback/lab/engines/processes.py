@@ -17,19 +17,19 @@ from typing import Any
 from tellback.errors import TellbackError, whole
 from tellback.lab.engines.environment import SINGLE_THREAD, environment, usable_cores
 from tellback.lab.engines.interrupts import interrupts_blocked, interrupts_noted
-from tellback.lab.run_one import Failure, Order, Outcome, StoppedError, order, run_one
+from tellback.lab.run_one import Failure, Job, Outcome, StoppedError, job_of, run_one
 from tellback.lab.study import RunSpec
 
 POLL_SECONDS = 0.1
-PATIENCE_SECONDS = 2.0  # with a round that is under way when all is to stop
+PATIENCE_SECONDS = 2.0  # for the current round to end after a stop
 IN_FLIGHT = 3  # runs handed over for each worker: enough to keep it busy
 DIED = (
-    "The process that computed this run died, also when it was tried again alone: for want of "
-    "memory perhaps, or in code that is not Python.\n"
+    "The process of this run died, also when it was tried again alone. Perhaps it ran out of "
+    "memory, or crashed in code that is not Python.\n"
 )
-NONE_LIVES = (
-    "Worker processes die as soon as they begin. Has the program that starts them a line "
-    'if __name__ == "__main__": before it does? Other processes import it.'
+NO_WORKER_STARTS = (
+    "Worker processes die as soon as they start. They import your program: put the lines that "
+    'run studies below if __name__ == "__main__":.'
 )
 
 
@@ -37,14 +37,14 @@ NONE_LIVES = (
 class Processes:
     """Processes of this machine.
 
-    A process that dies takes no result with it: what it was computing is tried again.
+    If a process dies, its run is tried again.
 
     Parameters
     ----------
     workers : int, optional
-        How many; by default one for each core that this process may use.
+        How many processes; by default one for each core that this process may use.
     isolated : bool
-        Whether agents run in processes of their own, beside those that hold the worlds.
+        Whether each agent runs in a process of its own, apart from its world.
     """
 
     workers: int | None = None
@@ -54,68 +54,68 @@ class Processes:
         if self.workers is not None:
             whole("workers", self.workers)
 
-    def outcomes(
-        self, runs: Sequence[RunSpec], played: Callable[[int], object]
+    def run_all(
+        self, runs: Sequence[RunSpec], progress: Callable[[int], object]
     ) -> Iterator[Outcome]:
-        """What came of each run, as they end."""
+        """The outcome of each run, as they end."""
         for run in runs:
             run.demand_importable()
         workers = min(len(runs), self.workers or usable_cores())
         left: Iterable[RunSpec] = runs
         with interrupts_noted() as raise_if_interrupted, environment(SINGLE_THREAD):
             while left:
-                with _crew(workers, self.isolated) as crew:
-                    suspects, left = yield from crew.outcomes(left, played, raise_if_interrupted)
-                while suspects:  # one of them ended its worker: it does so again, alone
-                    with _crew(1, self.isolated) as crew:
-                        guilty, rest = yield from crew.outcomes(
-                            suspects, played, raise_if_interrupted, at_once=1
+                with _worker_pool(workers, self.isolated) as pool:
+                    suspects, left = yield from pool.run_all(left, progress, raise_if_interrupted)
+                while suspects:  # one of them killed its worker: played alone, it does so again
+                    with _worker_pool(1, self.isolated) as pool:
+                        guilty, rest = yield from pool.run_all(
+                            suspects, progress, raise_if_interrupted, at_once=1
                         )
                     yield from (Failure(run, DIED) for run in guilty)
                     suspects = list(rest)
 
 
-class _Crew:
-    """Some workers."""
+class _WorkerPool:
+    """A pool of worker processes that report rounds and can be stopped."""
 
     def __init__(self, size: int, isolated: bool) -> None:
         context = multiprocessing.get_context("spawn")
         self._size = size
         self._isolated = isolated
         self._played, self._stopping = context.Value("q", 0), context.Event()
-        self._begun = context.Event()
+        self._started = context.Event()
         self._pool = ProcessPoolExecutor(
             size,
             mp_context=context,
-            initializer=_begin_worker,
-            initargs=(os.getpid(), self._played, self._stopping, self._begun),
+            initializer=_start_worker,
+            initargs=(os.getpid(), self._played, self._stopping, self._started),
         )
 
-    def outcomes(
+    def run_all(
         self,
         runs: Iterable[RunSpec],
-        played: Callable[[int], object],
+        progress: Callable[[int], object],
         raise_if_interrupted: Callable[[], None],
         at_once: int | None = None,
     ) -> Generator[Outcome, None, tuple[list[RunSpec], deque[RunSpec]]]:
-        """Hand runs over a few at a time, or so many at once.
+        """Hand over a few runs at a time, or ``at_once``.
 
         Returns
         -------
         tuple
-            If a worker died: the runs that had been handed over, and those that were not.
+            If a worker died: the runs that were handed over, and those that were not.
         """
         waiting, pending = deque(runs), dict[Future[Outcome], RunSpec]()
         suspects: list[RunSpec] = []
         broken = warm = False
         while (waiting and not broken) or pending:
-            # The first round of all fills the cache of compiled code, which the others read.
+            # The first run fills the cache of compiled code, from which the others load.
             limit = at_once or IN_FLIGHT * self._size if warm else 1
             with interrupts_blocked():
                 while waiting and len(pending) < limit and not broken:
                     try:
-                        ordered = order(waiting[0])
-                        future = self._pool.submit(compute_here, ordered, self._isolated)
+                        job = job_of(waiting[0])
+                        future = self._pool.submit(run_in_worker, job, self._isolated)
                         pending[future] = waiting[0]
                         waiting.popleft()
                     except BrokenProcessPool:
@@ -125,7 +125,7 @@ class _Crew:
                 rounds, self._played.value = self._played.value, 0
             if rounds:
                 warm = True
-                played(rounds)
+                progress(rounds)
             for future in done:
                 run = pending.pop(future)
                 try:
@@ -137,19 +137,19 @@ class _Crew:
                     warm = True
                     yield outcome
             raise_if_interrupted()
-        if suspects and not self._begun.is_set():
-            raise TellbackError(NONE_LIVES)
+        if suspects and not self._started.is_set():
+            raise TellbackError(NO_WORKER_STARTS)
         return suspects, waiting
 
-    def leave(self) -> None:
-        """End when the work at hand is done."""
+    def close(self) -> None:
+        """End when all runs are done."""
         self._pool.shutdown(wait=True)
 
     def stop(self) -> None:
-        """End at once: after this round where rounds are short, or else by force."""
+        """End after the current round, or by force if that takes too long."""
         self._stopping.set()
-        # The executor has no public way to reach its processes before Python 3.14, nor to wait
-        # after a shutdown that did not: it forgets its thread, which waits for them.
+        # Before Python 3.14 the executor has no public access to its processes, and after
+        # shutdown(wait=False) it drops its manager thread, for which we must wait.
         processes = list((self._pool._processes or {}).values())
         manager: Any = self._pool._executor_manager_thread
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -163,35 +163,35 @@ class _Crew:
 
 
 @contextmanager
-def _crew(size: int, isolated: bool) -> Iterator[_Crew]:
-    crew = _Crew(size, isolated)
+def _worker_pool(size: int, isolated: bool) -> Iterator[_WorkerPool]:
+    pool = _WorkerPool(size, isolated)
     try:
-        yield crew
+        yield pool
     except BaseException:
-        crew.stop()
+        pool.stop()
         raise
-    crew.leave()
+    pool.close()
 
 
 _worker: dict[str, Any] = {}
 
 
-def _begin_worker(parent: int, played: Any, stopping: Any, begun: Any) -> None:
-    begun.set()
+def _start_worker(parent: int, played: Any, stopping: Any, started: Any) -> None:
+    started.set()
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     _worker.update(played=played, stopping=stopping)
 
 
 def _end_with(parent: int) -> None:
-    """End this worker when its parent is gone, killed without a chance to say so."""
+    """End this worker when its parent is gone: a killed parent cannot stop its workers."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
 
 
-def compute_here(ordered: Order, isolated: bool = False) -> Outcome:
-    """Compute a run in a worker, which tells how far it is and looks whether to stop."""
-    return run_one(ordered, _tick, isolated)
+def run_in_worker(job: Job, isolated: bool = False) -> Outcome:
+    """Play a run in a worker; count its rounds, and stop if told to."""
+    return run_one(job, _tick, isolated)
 
 
 def _tick(rounds: int) -> None:

@@ -19,13 +19,13 @@ from tellback.errors import TellbackError, whole
 from tellback.extras import from_extra
 from tellback.lab.engines.environment import SINGLE_THREAD, environment
 from tellback.lab.engines.interrupts import interrupts_noted
-from tellback.lab.run_one import Failure, Order, Outcome, order, run_one
+from tellback.lab.run_one import Failure, Job, Outcome, job_of, run_one
 from tellback.lab.study import RunSpec
 
 POLL_SECONDS = 0.5
 IN_FLIGHT = 3  # runs handed over for each processor: enough to keep it busy
-RETRIES = 3  # of a run whose worker or node died
-BUSY = "Starting Ray client server failed"  # within the half minute that Ray allows for it
+RETRIES = 3  # for a run whose worker or node died
+BUSY = "Starting Ray client server failed"  # Ray's message if it takes longer than 30 s
 JOINING_SECONDS = (0, 2, 10)  # waited before each attempt to join a cluster that is busy
 
 
@@ -33,18 +33,18 @@ JOINING_SECONDS = (0, 2, 10)  # waited before each attempt to join a cluster tha
 class RayCluster:
     """A Ray cluster, started here or joined.
 
-    Results come back to this machine, which keeps them: the nodes need no common disk, but
-    the same versions of tellback and its libraries.
+    Results are sent back and stored on this machine. The nodes need no common disk, but the
+    same versions of tellback and its libraries.
 
     Parameters
     ----------
     address : str, optional
         ``ray://host:port`` (through the cluster's client server) or ``host:port`` (where this
-        machine is part of it). By default the one that RAY_ADDRESS names, or a new one here.
+        machine is part of it). By default RAY_ADDRESS, or a new cluster on this machine.
     workers : int, optional
-        How many processors a new one has; by default all.
+        How many processors a new cluster has; by default all.
     isolated : bool
-        Whether agents run in processes of their own, beside those that hold the worlds.
+        Whether each agent runs in a process of its own, apart from its world.
     """
 
     address: str | None = None
@@ -55,26 +55,28 @@ class RayCluster:
         if self.workers is not None:
             whole("workers", self.workers)
 
-    def outcomes(
-        self, runs: Sequence[RunSpec], played: Callable[[int], object]
+    def run_all(
+        self, runs: Sequence[RunSpec], progress: Callable[[int], object]
     ) -> Iterator[Outcome]:
-        """What came of each run, as they end."""
+        """The outcome of each run, as they end."""
         with (
             _connected(self.address, self.workers) as ray,
             interrupts_noted() as raise_if_interrupted,
         ):
-            there = ray.remote(num_cpus=1, max_retries=RETRIES)(compute_there)
+            task = ray.remote(num_cpus=1, max_retries=RETRIES)(run_on_node)
             waiting, pending = deque(runs), dict[Any, RunSpec]()
             while waiting or pending:
-                # Asked each time: nodes come and go.
+                # Asked each time, because nodes come and go.
                 limit = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 1)))
                 while waiting and len(pending) < limit:
                     run = waiting.popleft()
-                    pending[there.remote(_by_value(order(run)), isolated=self.isolated)] = run
+                    pending[task.remote(_demand_unedited(job_of(run)), isolated=self.isolated)] = (
+                        run
+                    )
                 done, _ = ray.wait(list(pending), timeout=POLL_SECONDS)
                 for reference in done:
                     outcome = _outcome(ray, reference, pending.pop(reference))
-                    played(outcome.run.rounds)
+                    progress(outcome.run.rounds)
                     yield outcome
                 raise_if_interrupted()
 
@@ -82,28 +84,28 @@ class RayCluster:
 def _outcome(ray: Any, reference: Any, run: RunSpec) -> Outcome:
     try:
         outcome: Any = ray.get(reference)
-    except ray.exceptions.RayError as error:  # its workers died, more often than is retried
-        return Failure(run, f"The run could not be computed on the cluster: {error}\n")
+    except ray.exceptions.RayError as error:  # its workers died more than RETRIES times
+        return Failure(run, f"The run could not be played on the cluster: {error}\n")
     back: Outcome = replace(outcome, run=run)
     return back
 
 
-def compute_there(ordered: Order, isolated: bool = False) -> Any:
-    """Compute a run on a node; what comes back does not hold the run.
+def run_on_node(job: Job, isolated: bool = False) -> Any:
+    """Play a run on a node; the outcome is sent back without the run.
 
-    A class that was typed goes by value. Were it to come back, Ray would put the functions that
-    the node has made of it into the class here, and these no longer see what is typed here.
+    A class typed in a session is sent by value. Sent back, it would replace the functions of the
+    class here by copies that no longer see the variables of the session.
     """
-    outcome: Any = run_one(ordered, isolated=isolated)
+    outcome: Any = run_one(job, isolated=isolated)
     return replace(outcome, run=None)
 
 
-def _by_value(ordered: Order) -> Order:
-    """Refuse what was edited: the program's own classes go as they are here, not as files."""
-    mine = [name for name in ordered.run.edited(package=False) if name == _program()]
+def _demand_unedited(job: Job) -> Job:
+    """Refuse a program edited since its start: its classes are sent as loaded, not as files."""
+    mine = [name for name in job.run.edited(package=False) if name == _program()]
     if mine:
         raise TellbackError(f"{mine[0]} has changed since it was started. Start it again.")
-    return ordered
+    return job
 
 
 def _program() -> str | None:
@@ -111,14 +113,14 @@ def _program() -> str | None:
 
 
 def _knock(address: str) -> None:
-    """Find out at once whether anybody listens: Ray would try for half a minute."""
+    """Fail at once if nothing listens at the address: Ray would try for half a minute."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), timeout=5).close()
 
 
 def _join(ray: Any, options: dict[str, Any]) -> None:
-    """Join or start a cluster, patient with one that has just begun or has much to do."""
+    """Join or start a cluster; try again if it is starting or busy."""
     for attempt, seconds in enumerate(JOINING_SECONDS, start=1):
         time.sleep(seconds)
         try:
@@ -131,17 +133,17 @@ def _join(ray: Any, options: dict[str, Any]) -> None:
 
 @cache
 def _token() -> str:
-    """Of clusters started here: one for all, because Ray remembers the first of a process."""
+    """The token of clusters started here: one for all, because Ray caches the first it sees."""
     return secrets.token_hex(32)
 
 
 @contextmanager
 def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
-    """Ray, connected to a cluster until this ends; one that was started here ends with it."""
+    """Ray, connected to a cluster; a cluster started here ends with the context."""
     address = address or os.environ.get("RAY_ADDRESS")
-    settings = {"RAY_USAGE_STATS_ENABLED": "0"}  # no call to any other host
+    settings = {"RAY_USAGE_STATS_ENABLED": "0"}  # makes no call to other hosts
     if address is None and "RAY_AUTH_MODE" not in os.environ:
-        # Nobody else may use it; and Ray would leave a token in the user's home.
+        # Nobody else may use the cluster. Without this, Ray writes a token into the home folder.
         settings |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": _token()}
     options: dict[str, Any] = {
         "log_to_driver": False,
@@ -149,7 +151,7 @@ def _connected(address: str | None, workers: int | None) -> Iterator[Any]:
         "runtime_env": {"env_vars": SINGLE_THREAD},
     }
     if address is None:
-        # Without an address Ray would look for a cluster that somebody has left running.
+        # Without an address Ray would join any cluster that is still running here.
         options |= {"address": "local", "num_cpus": workers, "include_dashboard": False}
         options |= {"_node_ip_address": "127.0.0.1"}
     else:

@@ -1,4 +1,4 @@
-"""The report of studies: one HTML file that needs nothing else, and the figures beside it."""
+"""The report of studies: one self-contained HTML file, and the figures beside it."""
 
 from tellback.lab.report.page import Section
 from tellback.lab.report.write import write_report, write_table

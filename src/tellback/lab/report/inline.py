@@ -1,4 +1,4 @@
-"""Figures within a page: they take the colours of the page, light or dark."""
+"""SVG figures inside a page, in its light or dark colours."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def inline_svg(svg: str, prefix: str, label: str) -> Markup:
     svg : str
         The file, as Matplotlib writes it.
     prefix : str
-        Of the identifiers within the drawing, so that those of two do not clash.
+        The prefix of identifiers in the drawing, so that those of two do not clash.
     label : str
-        What it shows, for those who cannot see it.
+        A text for screen readers.
     """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
-    # Within tags only: what is written between them stays as it is.
+    # Only inside tags: text between them is not changed.
     svg = re.sub(r"<[^>]+>", lambda tag: _adapted(tag[0], prefix), svg)
     # As wide as the page allows.
     svg = re.sub(r'(<svg [^>]*?)height="[^"]*" ', r"\1", svg, count=1)
@@ -33,5 +33,5 @@ def _adapted(tag: str, prefix: str) -> str:
     tag = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}\1"', tag)
     tag = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}\1)", tag)
     tag = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}\1"', tag)
-    # Black is the colour of text, and white that of the page.
+    # Black becomes the text colour of the page, and white its background.
     return tag.replace("#000000", "currentColor").replace("#ffffff", "none")

@@ -1,4 +1,4 @@
-"""Little pieces of HTML. Whatever comes from outside is escaped here."""
+"""Small pieces of HTML. All text is escaped here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Markup(str):
 
 
 def text(value: object) -> Markup:
-    """Anything as text, escaped unless it is markup already."""
+    """A value as text, escaped unless it is markup already."""
     return value if isinstance(value, Markup) else Markup(escape(str(value)))
 
 
@@ -32,7 +32,7 @@ def joined(parts: Iterable[object]) -> Markup:
 
 
 def table(headers: Sequence[object], rows: Iterable[Sequence[object]]) -> Markup:
-    """A table that scrolls sideways where the screen is narrow."""
+    """A table that scrolls sideways on a narrow screen."""
     head = element("tr", *(element("th", header, scope="col") for header in headers))
     body = [element("tr", *(element("td", cell) for cell in row)) for row in rows]
     whole = element("table", element("thead", head), element("tbody", *body))

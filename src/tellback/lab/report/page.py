@@ -1,4 +1,4 @@
-"""The page itself."""
+"""The HTML page of a report."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from tellback.lab.results import Results
 
 LONGEST_SLUG = 80
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""Nothing may be fetched from anywhere, whatever a name in a study may contain."""
+"""Nothing may be fetched, whatever a name in a study contains."""
 
 
 ONE_LOOK = (
     "Seeds were added until a comparison was decided or the budget was spent. The intervals of "
-    "pairs hold under that rule; those of single agents, slopes and bands are for one look."
+    "pairs are valid under that rule; those of single agents, slopes and bands are for one look."
 )
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table that a report begins with, such as the paper's claims."""
+    """A table at the top of a report, such as the paper's claims."""
 
     title: str
     headers: Sequence[str]
@@ -44,7 +44,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnStudy:
     """A study with its charts, drawn as SVG."""
 
     results: Results
@@ -53,11 +53,11 @@ class Drawn:
 
 def page(
     title: str,
-    drawn: Sequence[Drawn],
+    drawn: Sequence[DrawnStudy],
     sections: Sequence[Section] = (),
     pictures: Sequence[tuple[Picture, str]] = (),
 ) -> str:
-    """The report of some studies, with the SVG of each picture that goes before them."""
+    """The report of some studies, with pictures and their SVG before them."""
     found = [one.results for one in drawn]
     body = [
         element("h1", title),
@@ -83,7 +83,7 @@ def page(
 
 
 def _headlines(found: Sequence[Results]) -> Markup:
-    """For each study, the agent with the least regret against the next."""
+    """For each study, the comparison of the two best agents, or of the two it is to decide."""
     items = []
     for results in found:
         first = headline(results)
@@ -96,7 +96,7 @@ def _headlines(found: Sequence[Results]) -> Markup:
 
 
 def _beaten_too(first: Pair, pairs: Sequence[Pair]) -> str:
-    """Whom the winner of a headline also has less regret than, all pairs judged together."""
+    """The other agents that the winner of a headline beats, all pairs judged together."""
     others = [p.theirs for p in pairs if p.ours == first.ours and p.verdict == "less"]
     others = [name for name in others if name != first.theirs]
     return f" {first.ours} has less regret than {' and '.join(others)} too." if others else ""
@@ -124,7 +124,7 @@ def _anchor(number: int) -> str:
     return f"study-{number + 1}"
 
 
-def _study(drawn: Drawn, number: int) -> Markup:
+def _study(drawn: DrawnStudy, number: int) -> Markup:
     results = drawn.results
     return joined(
         [
@@ -140,7 +140,7 @@ def _study(drawn: Drawn, number: int) -> Markup:
     )
 
 
-def _figures(drawn: Drawn, number: int) -> Iterator[Markup]:
+def _figures(drawn: DrawnStudy, number: int) -> Iterator[Markup]:
     for chart, svg in drawn.drawings.items():
         label = f"{chart.title}: {drawn.results.study.name}"
         drawing = inline_svg(svg, f"{_anchor(number)}-{chart.name}-", label)
@@ -150,11 +150,11 @@ def _figures(drawn: Drawn, number: int) -> Iterator[Markup]:
 
 def _how_to_read() -> str:
     return (
-        "Regret is measured against a reward that the agents never see. Agents with the same seed "
+        "Regret is computed from a reward that the agents never see. Agents with the same seed "
         "meet the same tasks, so differences are paired by seed. Settings are chosen on seeds that "
-        "are not reported. The interval of a pair is Student's, or a confidence sequence where "
-        "seeds were added until a comparison was decided; undecided means that it holds zero. "
-        "Which agents come first was seen on the reported seeds."
+        "are not reported. The interval of a pair is Student's, or a confidence sequence if seeds "
+        "were added until a comparison was decided; undecided means that it holds zero. The order "
+        "of agents comes from the reported seeds."
     )
 
 

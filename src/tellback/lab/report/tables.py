@@ -19,7 +19,7 @@ VERDICTS = {
 
 
 def results_html(results: Results) -> Markup:
-    """A study at a glance, as a notebook shows it."""
+    """The short form of a study, for notebooks."""
     return joined(
         [
             element("p", element("b", results.study.name), f": {describe(results)}"),
@@ -31,7 +31,7 @@ def results_html(results: Results) -> Markup:
 
 
 def describe(results: Results) -> str:
-    """What was played, in a line."""
+    """World, rounds and seeds, in one line."""
     study = results.study
     tuned = (
         f"tuned on seeds {_tuning(study)}"
@@ -45,7 +45,7 @@ def describe(results: Results) -> str:
 
 
 def warnings(results: Results) -> Markup:
-    """What a reader should know before anything else."""
+    """The warnings of the results."""
     return joined(element("p", text, class_="warning") for text in results.warnings())
 
 
@@ -59,16 +59,16 @@ def finals_table(results: Results) -> Markup:
 
 
 def pairs_table(pairs: Sequence[Pair]) -> Markup:
-    """Every two agents compared."""
+    """All pairs of agents compared."""
     rows = [
         [element("span", VERDICTS[pair.verdict], class_=f"verdict {pair.verdict}"), pair.sentence]
         for pair in pairs
     ]
-    return table(["verdict", "every two agents"], rows)
+    return table(["verdict", "pairs of agents"], rows)
 
 
 def provenance_table(results: Results) -> Markup:
-    """When, where and with what the runs were computed."""
+    """The configuration of the runs, their time, machines and versions."""
     found = results.provenance
     grids = [
         [name, joined(element("div", agent.label()) for agent in grid)]
@@ -88,11 +88,11 @@ def provenance_table(results: Results) -> Markup:
     for what, counted in found.made_with.items():
         if counted:
             rows.append([what, ", ".join(_counted(counted, value) for value in sorted(counted))])
-    return table(["", "what was run"], rows)
+    return table(["", "configuration"], rows)
 
 
 def _tuning(study: Study) -> str:
-    """The seeds on which settings were tried, for each agent with a choice where they differ."""
+    """The tuning seeds; for each agent with several settings if they differ."""
     choosing = [name for name, grid in study.agents.items() if len(grid) > 1]
     by_agent = {name: spans(study.tuning_seeds(name)) for name in choosing}
     if not by_agent:
@@ -103,7 +103,7 @@ def _tuning(study: Study) -> str:
 
 
 def _options(study: Study) -> list[list[str]]:
-    """The rows of what a study may ask for, where it does."""
+    """The rows of the study's options that are set."""
     rows = []
     if study.tuning_runs is not None:
         rows.append(["tuning runs", f"{study.tuning_runs} for each agent with a choice"])
@@ -121,7 +121,7 @@ def _counted(found: Counter[str], value: str) -> str:
 
 
 def spans(seeds: Sequence[int]) -> str:
-    """Seeds as people write them: 0-19, 30.
+    """Seeds as ranges: 0-19, 30.
 
     Examples
     --------

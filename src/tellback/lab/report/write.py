@@ -1,4 +1,4 @@
-"""What a report leaves in its folder."""
+"""The files of a report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tellback.files import atomic_write
 from tellback.lab.charts import CHARTS, Chart, draw_regret
 from tellback.lab.charts.chart import has_intervals
 from tellback.lab.charts.picture import Picture
-from tellback.lab.report.page import Drawn, Section, page, slugs
+from tellback.lab.report.page import DrawnStudy, Section, page, slugs
 from tellback.lab.results import Results
 
 
@@ -29,13 +29,13 @@ def write_report(
     Parameters
     ----------
     title : str
-        What the report is called.
+        Its title.
     found : sequence of Results
         The studies.
     folder : Path
         Where to write.
     sections, pictures : sequence
-        Tables that the report begins with, and figures that follow them.
+        Tables at the top of the report, and figures below them.
     charts : sequence of Chart
         The views of each study.
 
@@ -56,7 +56,7 @@ def write_report(
         written = {chart: chart.write(results, place) for chart in charts if chart.applies(results)}
         files += [path for paths in written.values() for path in paths]
         drawings = {chart: svg.read_text(encoding="utf-8") for chart, (_, svg) in written.items()}
-        drawn.append(Drawn(results, drawings))
+        drawn.append(DrawnStudy(results, drawings))
     same = [one for one in found if list(one.study.agents) == list(found[0].study.agents)]
     if charts and len(same) > 1 and all(map(has_intervals, same)):  # the same agents, side by side
         files += draw_regret(same, title, folder / "regret")

@@ -1,1 +1,1 @@
-"""The paper's theorems held against runs, and what they promise shown."""
+"""The paper's theorems, tested by runs."""

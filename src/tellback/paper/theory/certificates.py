@@ -1,4 +1,4 @@
-"""Theorem 2 and the running certificate, beside the regret that they bound."""
+"""Theorem 2 and the running certificate, compared with the regret that they bound."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KNOWN = KnownClass(Realizable(), DELTA)
 ROUNDS, RUNS = 10_000, 36
 _BOUNDS = KNOWN.bounds()
 LAM = 1 / PRINTED.rank
-"""1 / B^2 for the softmax class, where B is sqrt(d): known beforehand, and not tuned."""
+"""1 / B^2 for the softmax class with B = sqrt(d): known beforehand, and not tuned."""
 
 BY_RIDGE: dict[str, AgentSpec] = {
     "LORIL": LORIL(k=SelfNormalized(DELTA), lam=LAM, model=Ridge(LAM)),
@@ -42,7 +42,7 @@ BY_RIDGE: dict[str, AgentSpec] = {
 
 
 def findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
-    """Play in a world with a known class, and hold every bound against regret."""
+    """Play in a world with a known class, and compare every bound with regret."""
     length, count = rounds(ROUNDS, scale), max(2, round(RUNS * scale))
     agents = KNOWN.agents()
     runs = _played("Certificates, runs", KNOWN.world, agents, length, count, progress)
@@ -147,12 +147,12 @@ def clipped_bound(length: int) -> float:
 
 
 def _possible(runs: Sequence[Run]) -> str:
-    """How little regret there can be at all, in the worlds of some runs."""
+    """The largest possible regret in the worlds of some runs."""
     most = [float((run.rewards + run.regrets).sum()) for run in runs]
     return (
         f" No play can have more regret in these worlds than the sum of the best rewards, "
-        f"{min(most):.3g} to {max(most):.3g}, because probabilities are small there: far below "
-        "the certificate, which does not know that."
+        f"{min(most):.3g} to {max(most):.3g}: probabilities are small there, which the "
+        "certificate does not know."
     )
 
 
@@ -184,7 +184,7 @@ def _never_below(run: Run) -> bool:
 
 
 def _softmax() -> Claim:
-    """What the theorem says of the paper's own experiment."""
+    """The theorem, evaluated at the sizes of the paper's own experiment."""
     x, d = PRINTED.instructions, PRINTED.rank
     bounds = regret_bounds(PRINTED.facts, LORIL.as_repaired(DELTA))
     printed, repaired = bounds["Theorem 2, printed"], bounds["Theorem 2, repaired"]
@@ -198,13 +198,13 @@ def _softmax() -> Claim:
         f"T = {played:,}",
         verdict="vacuous" if repaired(played) >= played else "not measured",
         note=f"Below T from T = {from_repaired:,} on (repaired; "
-        f"printed: {from_printed:,}). That it grows with |X| is owed to the argument, likelihood "
-        "with brackets, and not to the class: see the next line.",
+        f"printed: {from_printed:,}). It grows with |X| because of the argument (likelihood with "
+        "brackets), not because of the class: see the next line.",
     )
 
 
 def _ridge(runs: Sequence[Run]) -> Claim:
-    """Its analogue for ridge regression, by a self-normalised bound."""
+    """The analogue for ridge regression, by a self-normalised bound."""
     x, d, played = PRINTED.instructions, PRINTED.rank, 10_000
     agent = BY_RIDGE["LORIL"]
     (bound,) = regret_bounds(PRINTED.facts, agent).values()

@@ -35,8 +35,8 @@ SETTINGS = {
 def distances(run: Run, known: KnownClass, f_star: Array, responses: Listed) -> Array:
     """sup_x ||f*(x) - f-hat_t(x)|| in the norm of Sigma-hat_t, for every round t.
 
-    Worked out from the record of a run alone: the most likely member in each round, and the sum
-    over earlier rounds of the squared errors of its probabilities, plus the ridge's part.
+    Computed from the record of a run alone: the most likely member in each round, and the sum
+    of the squared errors of its probabilities over earlier rounds, plus the ridge term.
     """
     members = known.model.members(known.world.instructions, known.world.rank)
     g = responses.matrix[np.asarray(run.responses)]  # a row a round
@@ -66,7 +66,7 @@ def _radii(known: KnownClass) -> dict[str, Array]:
 def simulate(
     known: KnownClass, agent: AgentSpec, runs: int, progress: Preparing | None
 ) -> tuple[dict[str, Array], float]:
-    """For each run, the largest distance in units of each radius; and how often it was optimistic.
+    """The largest distance of each run in units of each radius, and the share of optimistic rounds.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
         says=f"The share of {runs} runs of {ROUNDS} rounds in which the ellipsoid held f* in every "
         f"round, against the C' that is used; dashed, the 1 - 2 delta that the lemma promises; "
         f"dotted, the paper's C'. |F| = 100, d = 3, delta = {DELTA:g}; responses chosen by LORIL "
-        "with the repaired radius. One class, and an average over which member is the truth: the "
+        "with the repaired radius. This is one class, averaged over its members as the truth; the "
         "lemma is for each member of every class.",
         draw=draw,
     )
@@ -129,7 +129,7 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
 def _claims(
     name: str, known: KnownClass, ratios: dict[str, Array], optimistic: float
 ) -> list[Claim]:
-    """One line for each radius."""
+    """A claim for each radius."""
     printed, repaired = share_of(ratios["printed"] <= 1), share_of(ratios["repaired"] <= 1)
     enough = 1 - 2 * known.delta, 1 - known.delta
     reading = f"{name}, |F| = {known.world.size}, {ROUNDS} rounds"
@@ -158,7 +158,7 @@ def _claims(
 
 
 def _least(ratios: Array, share: float) -> float:
-    """The least that covers this share of the runs."""
+    """The least value that covers this share of the runs."""
     return float(np.quantile(ratios, share, method="higher"))
 
 

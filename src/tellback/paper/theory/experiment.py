@@ -1,8 +1,8 @@
-"""What an experiment on the theory is, and how sizes are swept."""
+"""Experiments on the theory, and sweeps over a size."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,12 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.lab.charts.colours import colours
 from tellback.lab.charts.picture import Picture
-from tellback.lab.compare import FEWEST_PAIRS, Estimate, Share, mean_regret
-from tellback.lab.growth import power
+from tellback.lab.compare import FEWEST_PAIRS, MeanInterval, Share, mean_regret
+from tellback.lab.power_law import fitted_power
 from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import NOT_CONTRADICTED, Claim
-from tellback.roles import Preparing
+from tellback.roles import AgentSpec, Preparing, WorldSpec
 
 TUNING = tuple(range(1000, 1004))
 SEEDS = 20
@@ -24,7 +24,7 @@ SEEDS = 20
 
 @dataclass(frozen=True)
 class Findings:
-    """What came of an experiment: lines of the claims table, and figures."""
+    """The findings of an experiment: lines of the claims table, and figures."""
 
     claims: Sequence[Claim]
     pictures: Sequence[Picture]
@@ -32,17 +32,17 @@ class Findings:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A question to the theory.
+    """A test of one statement of the theory.
 
     Parameters
     ----------
     studies : callable
         The comparisons to run, at a scale from 0 to 1.
     finds : callable
-        What their results say, given the scale; simulations that are no study are run here,
-        with progress told to the third argument.
+        The findings from their results and the scale. Simulations that are not studies are run
+        here; the third argument is told of their progress.
     reported : bool
-        Whether the studies are shown one by one in the report, too.
+        Whether the report also shows each study.
     """
 
     studies: Callable[[float], list[Study]]
@@ -65,6 +65,25 @@ def rounds(most: int, scale: float) -> int:
     return max(100, round(most * scale))
 
 
+def tuned_study(
+    name: str,
+    world: WorldSpec,
+    agents: Mapping[str, tuple[AgentSpec, ...]],
+    most_rounds: int,
+    scale: float,
+) -> Study:
+    """A study at a scale, in which only the chosen settings play the reported seeds."""
+    return Study(
+        name=name,
+        world=world,
+        agents=agents,
+        rounds=rounds(most_rounds, scale),
+        tuning=tuning(scale),
+        reported=seeds(scale),
+        everywhere=False,
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """Final regrets of agents while one size grows.
@@ -74,7 +93,7 @@ class Sweep:
     sizes : sequence of int
         The size in each study.
     found : sequence of Results
-        Their results, all with the same agents and as many seeds.
+        Their results, all with the same agents and number of seeds.
     """
 
     sizes: Sequence[int]
@@ -85,16 +104,16 @@ class Sweep:
 
     @property
     def n(self) -> int:
-        """How many seeds were played at each size."""
+        """The number of seeds at each size."""
         return len(self.found[0].study.reported)
 
     def finals(self, name: str) -> Array:
         """Final regrets, a row a seed and a column a size."""
         return np.array([one.final(one.tuned(name)) for one in self.found]).T
 
-    def power(self, name: str) -> Estimate | None:
+    def power(self, name: str) -> MeanInterval | None:
         """The power of the size with which an agent's regret grows, and its interval."""
-        return power(np.array(self.sizes), self.finals(name))
+        return fitted_power(np.array(self.sizes), self.finals(name))
 
     def ratio(self, name: str, to: str = "random") -> Array:
         """Mean regret as a share of another agent's, one entry a size."""
@@ -110,16 +129,16 @@ class Sweep:
 
 
 def promised_in(share: Share, promised: float) -> str:
-    """The verdict on something that is promised in at least a share of all runs."""
+    """The verdict on a property that the theory promises in at least a share of all runs."""
     if share.low >= promised:
         return "holds"
     return "does not hold" if share.high < promised else "undecided"
 
 
-def not_above(limit: float, power: Estimate | None) -> str:
-    """The verdict on a power that is claimed to be at most a limit.
+def not_above(limit: float, power: MeanInterval | None) -> str:
+    """The verdict on the claim that a power is at most a limit.
 
-    No more than "not contradicted": some agents were played in some worlds.
+    At best "not contradicted": only some agents were played, in some worlds.
     """
     if power is None or power.n < FEWEST_PAIRS or power.low <= limit < power.high:
         return "undecided"
@@ -139,7 +158,7 @@ def draw_sweep(axis: Any, sweep: Sweep, size: str) -> None:
         spread = np.array(
             [[max(m.mean - m.low, 0.0) for m in means], [m.high - m.mean for m in means]]
         )
-        spread[0] = np.minimum(spread[0], 0.9 * middle)  # a logarithm needs something left
+        spread[0] = np.minimum(spread[0], 0.9 * middle)  # stay above zero on a log axis
         axis.errorbar(
             sweep.sizes,
             middle,
@@ -171,7 +190,7 @@ def draw_ratios(axis: Any, sweep: Sweep, size: str) -> None:
 
 
 def _sizes_below(axis: Any, sweep: Sweep, size: str) -> None:
-    """Every size that was played, on a logarithmic axis."""
+    """The played sizes, on a logarithmic axis."""
     axis.set_xscale("log")
     axis.set_xticks(sweep.sizes, [f"{one:,}" for one in sweep.sizes], fontsize=8)
     axis.set_xticks([], minor=True)

@@ -1,4 +1,4 @@
-"""What the paper motivates and does not measure: descriptions, rewards and demonstrations."""
+"""Descriptions, rewards and demonstrations compared: the paper's motivation, not measured there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tellback.lab.charts.regret import draw_curves
 from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import VERDICTS, Claim
-from tellback.paper.theory.experiment import Experiment, Findings, rounds, seeds, tuning
+from tellback.paper.theory.experiment import Experiment, Findings, tuned_study
 from tellback.paper.theory.sizes import KS
 from tellback.roles import Preparing
 from tellback.worlds import Demonstrations, Synthetic
@@ -30,19 +30,17 @@ WORLDS = {
 def studies(scale: float) -> list[Study]:
     """One label a round for each: a description, whether it matched, or the best response."""
     return [
-        Study(
-            name=f"kinds of feedback, {name}",
-            world=world,
-            agents={
+        tuned_study(
+            f"kinds of feedback, {name}",
+            world,
+            {
                 DESCRIBED: tuple(LORIL(k=k) for k in KS),
                 REWARDED: tuple(RewardOnly(k, lam) for k, lam in product(KS, LAMBDAS[:2])),
                 SHOWN: tuple(Imitation(lam) for lam in LAMBDAS),
                 "random": (Uniform(),),
             },
-            rounds=rounds(2_000, scale),
-            tuning=tuning(scale),
-            reported=seeds(scale),
-            everywhere=False,
+            2_000,
+            scale,
         )
         for name, world in WORLDS.items()
     ]
@@ -64,7 +62,7 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
         name="feedback",
         title="Regret against the number of labels, by kind of feedback",
         says="Each agent gets one label a round: a description of what it did; only whether that "
-        "was what was asked for; or the best response, which takes an expert who can do the task. "
+        "matched the request; or the best response, which takes an expert who can do the task. "
         "Mean and 95% band, |X| = 20, |Y| = 200, d = 5. Other models would give other curves.",
         draw=draw,
         height=5.0,

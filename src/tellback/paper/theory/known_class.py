@@ -1,4 +1,4 @@
-"""The setting of Theorem 2, which can be had exactly: a finite class that is known."""
+"""The exact setting of Theorem 2: a finite class that is known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DELTA = 0.05
 
 @dataclass(frozen=True)
 class KnownClass:
-    """A realizable world, its class, and what the theory makes of them.
+    """A realizable world, its class, and the theory's radii and bounds for them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Theorem 1: what every agent pays where responses have no structure."""
+"""Theorem 1: the regret of every agent where responses have no structure."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ MANY_T, FIXED_K = (512, 1_024, 2_048, 4_096, 8_192, 16_384), 48
 DRAWN_WORLDS = 200
 
 ALIKE: dict[str, tuple[AgentSpec, ...]] = {
-    "LORIL": (OneHotLORIL(k=0.3),),  # LORIL itself, where features are one-hot: to the bit
+    "LORIL": (OneHotLORIL(k=0.3),),  # the same as LORIL, bit for bit, where features are one-hot
     "epsilon-greedy": (EpsilonGreedy(0.1),),
     "greedy": (Greedy(),),
     "reward only": (RewardOnly(k=0.3),),
     "random": (Uniform(),),
 }
-"""Agents that treat all responses alike: every world of the family is their worst."""
+"""Agents that treat all responses alike: all worlds of the family are equally hard for them."""
 
 PARTIAL: dict[str, tuple[AgentSpec, ...]] = {"greedy, ties to the first": (Greedy(ties="first"),)}
-"""An agent that does not, for which a worst world must be looked for."""
+"""An agent that does not: its worst world must be searched for."""
 
 
 def family_studies(scale: float) -> list[Study]:
@@ -74,7 +74,7 @@ def family_studies(scale: float) -> list[Study]:
 
 
 def _worlds(scale: float) -> range:
-    """Which worlds W_i are played one by one."""
+    """The worlds W_i that are played one by one."""
     return range(0, K, 1 if scale == 1 else 8)
 
 
@@ -107,8 +107,8 @@ def family_findings(found: Sequence[Results], scale: float, progress: Preparing 
         title="Theorem 1, in the world that is worst for each agent",
         says=f"K = {K} responses, T = {T:,} rounds. The theorem says that for every agent there is "
         "a world in which its curve passes above the dotted corner. Agents that treat responses "
-        "alike have the same curve in all worlds, drawn here; for the one that does not, the worst "
-        "was looked for on tuning seeds. That agents lie far above the corner says little: the "
+        "alike have the same curve in all worlds. For the agent that does not, the worst world was "
+        "searched for on tuning seeds. Agents lie far above the corner because the theorem's "
         "constants are small.",
         draw=draw,
     )
@@ -160,7 +160,7 @@ def scaling_studies(scale: float) -> list[Study]:
 
 
 def _scaled(scale: float) -> list[tuple[int, int]]:
-    """All sizes, once each, those of the sweep over K first."""
+    """All sizes, once each; those of the sweep over K come first."""
     both = [(k, FIXED_T) for k in _few(MANY_K, scale)] + [(FIXED_K, t) for t in _few(MANY_T, scale)]
     return list(dict.fromkeys(both))
 
@@ -193,9 +193,8 @@ def scaling_findings(
         name="hard-worlds",
         title="Regret against K and T in the hard worlds",
         says=f"Worlds drawn from the family with the repaired gap; K at T = {FIXED_T:,}, T at "
-        f"K = {FIXED_K}. The gap shrinks as sqrt(K/T), so that every agent's regret is of the "
-        "order of sqrt(KT), power 1/2 in both: random play's exactly, and nobody can do much "
-        "better.",
+        f"K = {FIXED_K}. The gap shrinks as sqrt(K/T), so every agent's regret is of the order of "
+        "sqrt(KT), power 1/2 in both: random play's exactly, and no agent can do much better.",
         draw=draw,
     )
     constants = np.array([_constant(one, size) for size, one in by_size.items()])

@@ -1,7 +1,7 @@
 """The sweeps over |Y| and d again, with one k for all sizes.
 
-Where k is chosen anew at each size, the choice may hide how regret grows. Here it is the best of
-the grid on the tuning seeds at one size, and is played as it is at all others.
+If k is chosen anew at each size, the choice may hide how regret grows. Here k is the best of the
+grid on the tuning seeds at one size, and is used at all sizes.
 """
 
 from __future__ import annotations
@@ -13,16 +13,8 @@ from tellback.agents import LORIL, Uniform
 from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import Claim
-from tellback.paper.theory.experiment import (
-    Experiment,
-    Findings,
-    Sweep,
-    not_above,
-    rounds,
-    seeds,
-    tuning,
-)
-from tellback.paper.theory.sizes import FLAT, KINDS, KS, rank_sizes, response_sizes
+from tellback.paper.theory.experiment import Experiment, Findings, Sweep, rounds, seeds, tuning
+from tellback.paper.theory.sizes import KINDS, KS, rank_sizes, response_sizes, sweep_claim
 from tellback.roles import Preparing
 from tellback.worlds import Synthetic
 
@@ -34,13 +26,13 @@ class OneK:
     Parameters
     ----------
     size, kind : str
-        What is swept, and in which worlds.
+        The size that is swept, and the kind of worlds.
     k : float
         The best of the grid on the tuning seeds at the size ``chosen_at``.
     chosen_at : int
         That size.
     rounds : int
-        How long the runs are.
+        The length of each run.
     """
 
     size: str
@@ -50,7 +42,7 @@ class OneK:
     rounds: int
 
     def sizes(self, scale: float) -> tuple[int, ...]:
-        """Those of the sweep in which k is chosen anew."""
+        """The sizes of the sweep in which k is chosen anew."""
         return rank_sizes(scale) if self.size == "d" else response_sizes(self.kind, scale)
 
     def world(self, size: int) -> Synthetic:
@@ -89,7 +81,6 @@ class OneK:
         on_tuning_seeds = {k: float(grid.final(LORIL(k=k)).mean()) for k in KS}
         best = min(on_tuning_seeds, key=lambda k: on_tuning_seeds[k])
         ratio = sweep.ratio("LORIL")
-        power = sweep.power("LORIL")
         where = f"{self.kind}, {self.size} from {sweep.sizes[0]:,} to {sweep.sizes[-1]:,}"
         how = (
             f"k = {self.k:g} at every size: the best of {len(KS)} on {len(grid.study.reported)} "
@@ -97,24 +88,9 @@ class OneK:
         )
         if best != self.k:  # at a trial's scale, say
             how = f"k = {self.k:g} at every size (the best at {self.chosen_at:,}: {best:g})"
-        share = f"Of random play's regret: {ratio[0]:.0%} at the smallest, {ratio[-1]:.0%} at the "
-        if self.size == "d":
-            return Claim(
-                claim="Theorem 2: regret grows with d, at most as d if log|F| does; one k",
-                figure="d^1 at most, but for logarithms, with log|F| proportional to d",
-                reading=where,
-                measured=f"{sweep.said('LORIL', 'd')}, n = {sweep.n}",
-                verdict="steeper here" if power and power.low > 1 else not_above(1, power),
-                note=f"{how}. {share}largest.",
-            )
-        return Claim(
-            claim="Theorem 2: regret does not depend on |Y|; one k",
-            figure=f"|Y|^0 (taken as {FLAT:g} at most)",
-            reading=where,
-            measured=f"{sweep.said('LORIL', '|Y|')}, n = {sweep.n}",
-            verdict=not_above(FLAT, power),
-            note=f"{how}. {share}largest.",
-        )
+        share = f"{ratio[0]:.0%} at the smallest, {ratio[-1]:.0%} at the largest"
+        note = f"{how}. Of random play's regret: {share}."
+        return sweep_claim(sweep, self.size, where, note, how="; one k")
 
 
 SWEEPS = (
@@ -126,7 +102,7 @@ SWEEPS = (
 
 
 def studies(scale: float) -> list[Study]:
-    """Those of all sweeps."""
+    """The studies of all sweeps."""
     return [study for sweep in SWEEPS for study in sweep.studies(scale)]
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from tellback.lab.results import Results
 from tellback.lab.study import Study
-from tellback.paper.theory import certificates, coverage, feedback, growth, lower, one_k, sizes
+from tellback.paper.theory import certificates, coverage, feedback, horizon, lower, one_k, sizes
 from tellback.paper.theory.experiment import Experiment, Findings
 from tellback.roles import Preparing
 
-TITLE = "The theory, run: what the theorems promise beside what was measured"
+TITLE = "The theorems beside measurements"
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     lower.FAMILY_EXPERIMENT,
@@ -20,7 +20,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     sizes.RESPONSES_EXPERIMENT,
     sizes.RANK_EXPERIMENT,
     one_k.EXPERIMENT,
-    growth.EXPERIMENT,
+    horizon.EXPERIMENT,
     feedback.EXPERIMENT,
 )
 
@@ -31,16 +31,16 @@ def studies(scale: float = 1.0) -> list[Study]:
 
 
 def findings(found: Sequence[Results], scale: float, progress: Preparing | None = None) -> Findings:
-    """What all of them say.
+    """The findings of all experiments.
 
     Parameters
     ----------
     found : sequence of Results
-        Those of ``studies(scale)``, in that order.
+        The results of ``studies(scale)``, in that order.
     scale : float
         The scale they were run at.
     progress : callable, optional
-        Told how far the simulations are that are no studies.
+        Told how far the simulations are that are not studies.
     """
     left = list(found)
     parts = []
@@ -52,6 +52,6 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None 
 
 
 def reported(found: Sequence[Results], scale: float) -> list[Results]:
-    """The results whose curves are worth a look one by one."""
+    """The results that the report shows one by one."""
     kinds = [experiment.reported for experiment in EXPERIMENTS for _ in experiment.studies(scale)]
     return [results for results, shown in zip(found, kinds, strict=True) if shown]

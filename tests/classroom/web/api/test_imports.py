@@ -46,7 +46,7 @@ def test_a_lesson_taken_out_and_in_again_teaches_the_same(room: Room) -> None:
     answer = room.done("POST", f"/lessons/{copy}/import", content=lines)
     assert (answer["rounds"], answer["events"]) == (15, len(happened))
     assert room.active(copy) == room.active(lesson)
-    room.assert_folded(copy)
+    room.assert_rebuilt(copy)
     assert same_state(room.rebuilt(copy).state(), room.rebuilt(lesson).state())
     again = [
         json.loads(line)
@@ -63,7 +63,7 @@ def test_a_copy_can_be_added_to_a_lesson_that_has_begun(room: Room) -> None:
     assert answer["first_round"] == 4
     moved = {round + 3: seq + 6 for round, seq in room.active(lesson).items()}
     assert room.active(begun) == {1: 2, 2: 4, 3: 6} | moved
-    room.assert_folded(begun)
+    room.assert_rebuilt(begun)
 
 
 PLAYED = [
@@ -91,7 +91,7 @@ def test_rounds_played_elsewhere_are_taken_in_as_they_were_played(room: Room) ->
     assert first["estimate"] is None
     assert (second["status"], second["propensity"]) == ("open", None)
     assert (third["saw_request"], third["matched"]) == (True, None)
-    room.assert_folded(lesson)
+    room.assert_rebuilt(lesson)
 
 
 @pytest.mark.parametrize(

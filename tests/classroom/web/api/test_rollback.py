@@ -28,12 +28,12 @@ def test_one_can_go_back_to_any_event_and_back_again(room: Room) -> None:
         answer = room.done("POST", f"/lessons/{lesson}/rollback", json={"to": to})
         assert answer["descriptions"] == len(states[to])
         assert room.active(lesson) == states[to]
-        room.assert_folded(lesson)
+        room.assert_rebuilt(lesson)
     late = room.done("GET", f"/lessons/{lesson}/rounds/6")
     assert late["status"] == "described"
 
 
-def test_going_back_to_what_has_not_happened_is_refused(room: Room) -> None:
+def test_a_rollback_to_an_event_that_has_not_happened_is_refused(room: Room) -> None:
     lesson = room.taught(1)
     answer = room.send("POST", f"/lessons/{lesson}/rollback", json={"to": 3})
     assert (answer.status_code, answer.json()["field"]) == (422, "to")
@@ -90,7 +90,7 @@ def test_a_teachers_words_are_deleted_and_unlearned(room: Room) -> None:
     told = [one for one in room.log(lesson) if one.kind is Kind.DESCRIBED]
     assert [one.redacted for one in told] == [True, False]
     assert list(room.active(lesson)) == [2]
-    room.assert_folded(lesson)
+    room.assert_rebuilt(lesson)
     assert (
         "xylophone"
         not in room.http.get(f"{API}/lessons/{lesson}/export", headers=room.engineer).text
@@ -126,7 +126,7 @@ def test_redacted_words_are_in_no_file(tmp_path: Path) -> None:
         assert not connection.execute(
             select(answers).where(answers.c.account == room.ids["eng"])
         ).all()
-    room.assert_folded(lesson)  # the first process too
+    room.assert_rebuilt(lesson)  # the first process too
     assert room.inside.learner(lesson).agent.learned == 0
     for one in (room, other):
         one.http.close()

@@ -55,7 +55,7 @@ def test_descriptions_may_come_late_twice_out_of_order_or_never(room: Room) -> N
     assert [one.round for one in described] == [3, 1, 2]
     never = room.done("GET", f"/lessons/{lesson}/rounds/4")
     assert (never["status"], never["description"]) == ("open", None)
-    room.assert_folded(lesson)
+    room.assert_rebuilt(lesson)
 
 
 def test_what_is_taken_back_was_never_known(room: Room) -> None:
@@ -68,7 +68,7 @@ def test_what_is_taken_back_was_never_known(room: Room) -> None:
     assert not same_state(room.rebuilt(lesson).state(), before)
     for number in (6, 7):
         assert room.done("DELETE", f"/lessons/{lesson}/rounds/{number}/description")["withdrawn"]
-    room.assert_folded(lesson)
+    room.assert_rebuilt(lesson)
     assert same_state(room.inside.learner(lesson).agent.state(), before)
 
 

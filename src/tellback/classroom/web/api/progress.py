@@ -25,7 +25,7 @@ from tellback.classroom.web.schemas.progress import (
     TeacherAnswer,
     UnsureAnswer,
 )
-from tellback.proof import Standing, standing_of
+from tellback.proof import ProofStatus, proof_status_of
 
 router = api_router("progress", 404, 422)
 
@@ -68,7 +68,7 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         match_says=match.says if match else "",
         certified_regret=proof.regret,
         light=proof.light.light,
-        light_says=_with_caveat(proof.light, standing_of(learner.agent.model_agent)),
+        light_says=_with_caveat(proof.light, proof_status_of(learner.agent.model_agent)),
         unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure[:MOST_UNSURE]],
         teachers=[
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
@@ -83,11 +83,11 @@ IN_A_LESSON = "nobody knows whether descriptions were skipped, undone or deleted
 """Why bounds are no proof in a lesson, even if they are one in simulations."""
 
 
-def _with_caveat(light: Calibration, standing: Standing) -> str:
+def _with_caveat(light: Calibration, status: ProofStatus) -> str:
     """The reason for the light, and why the bounds are no proof."""
     if light.light == "dark":
         return light.says
-    return f"{light.says}; they are no proof: {standing.caveat or IN_A_LESSON}"
+    return f"{light.says}; they are no proof: {status.caveat or IN_A_LESSON}"
 
 
 @router.get("/lessons/{lesson}/curve")

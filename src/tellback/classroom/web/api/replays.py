@@ -18,7 +18,7 @@ from tellback.classroom.web.schemas.replays import (
     ReplayAnswer,
     SuccessAnswer,
 )
-from tellback.off_policy import Estimate
+from tellback.off_policy import ValueEstimate
 
 router = api_router("log", 404, 422)
 
@@ -68,5 +68,5 @@ def _answer(learner: Learner, definition: Definition, replayed: Replayed) -> Rep
     )
 
 
-def _estimate(estimate: Estimate | None) -> EstimateAnswer | None:
+def _estimate(estimate: ValueEstimate | None) -> EstimateAnswer | None:
     return None if estimate is None else EstimateAnswer(**asdict(estimate))

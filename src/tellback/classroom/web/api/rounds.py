@@ -24,7 +24,6 @@ from tellback.classroom.web.schemas.rounds import (
     RoundAnswer,
     RoundState,
     ShownRound,
-    choice_fields,
     content_fields,
 )
 
@@ -42,7 +41,7 @@ def ask(body: NewRound, learner: ALearner, caller: AsEngineer, key: Key = None) 
         request = KeyedRequest(caller.account, key, digest_of(f"ask {learner.lesson}", body))
     opened = learner.answered(request) or _ask(learner, body, caller.account, request)
     answer = RoundAnswer(
-        round=opened.number, model_version=opened.version, **choice_fields(opened.choice)
+        round=opened.number, model_version=opened.version, **opened.choice.to_data()
     )
     # Serialised here: FastAPI would validate it once more, in another thread.
     return Response(answer.model_dump_json(), 201, media_type="application/json")
@@ -75,7 +74,7 @@ def get_round(
         description=None if told is None else told["description"],
         matched=found.matched,
         saw_request=None if told is None else told["saw_request"],
-        **choice_fields(asked.choice),
+        **asked.choice.to_data(),
     )
 
 

@@ -7,8 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from tellback.classroom.store.tasks import TaskRow
-from tellback.classroom.web.schemas.common import Body, InstructionField, Text, finite
-from tellback.roles import Choice
+from tellback.classroom.web.schemas.common import Body, InstructionField, Text
 
 MOST_CANDIDATES = 100_000
 
@@ -55,16 +54,6 @@ class RoundState(BaseModel):
     description: int | str | None
     matched: bool | None = Field(description="Null where it must not count.")
     saw_request: bool | None
-
-
-def choice_fields(choice: Choice) -> dict[str, Any]:
-    """A choice, as the fields of an answer."""
-    return {
-        "response": int(choice.response),
-        "estimate": finite(choice.estimate),
-        "bonus": finite(choice.bonus),
-        "propensity": finite(choice.propensity),
-    }
 
 
 class RoundContent(BaseModel):

@@ -1,0 +1,65 @@
+"""An agent that plays as usual while its estimates and bonuses are recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tellback.arrays import Array
+from tellback.responses import Listed
+from tellback.roles import Agent, Choice, Instruction, Task
+
+
+class InstrumentedAgent:
+    """Wraps an agent and records its estimates before it learns.
+
+    Only methods that change nothing are called: a model's estimates and an explorer's
+    bonuses. For an agent without them, nothing is recorded.
+
+    Parameters
+    ----------
+    agent : Agent
+        The agent.
+
+    Attributes
+    ----------
+    estimates, bonuses : Array or None
+        Those of all responses of the latest task, after the agent has responded to it.
+    predicted : float
+        The estimate for the latest description, just before it was learned; NaN if none.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.estimates: Array | None = None
+        self.bonuses: Array | None = None
+        self.predicted = float("nan")
+        self._estimates: Any = getattr(getattr(agent, "model", None), "estimates", None)
+        self._bonuses: Any = getattr(getattr(agent, "explorer", None), "bonuses", None)
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        """The agent's choice."""
+        # The agent goes first, so that it fills its own caches as in the original run.
+        choice = self.agent.respond(task, rng)
+        self.estimates = self._estimates_for(task)
+        self.bonuses = None
+        if self._bonuses is not None and isinstance(task.responses, Listed):
+            bonuses = np.array(self._bonuses(task.responses), dtype=np.float64)
+            self.bonuses = bonuses if np.isfinite(bonuses).all() else None
+        self.predicted = float("nan")
+        return choice
+
+    def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
+        """Record the estimate for the description, then have the agent learn."""
+        estimates = self._estimates_for(task._replace(instruction=description))
+        if estimates is not None:
+            self.predicted = float(estimates[choice.response])
+        self.agent.learn(task, choice, description)
+
+    def _estimates_for(self, task: Task) -> Array | None:
+        """The estimates of all responses, or None where there are none."""
+        if self._estimates is None or not isinstance(task.responses, Listed):
+            return None
+        estimates = np.array(self._estimates(task.instruction, task.responses), dtype=np.float64)
+        return estimates if np.isfinite(estimates).all() else None

@@ -1,0 +1,38 @@
+"""The database and its migrations."""
+
+from __future__ import annotations
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import text
+
+from tellback.classroom.store.database import Database, open_database
+from tellback.classroom.store.tables import metadata
+from tellback.errors import SettingError, TellbackError
+
+
+def test_migrations_make_the_tables_that_the_code_expects(database: Database) -> None:
+    with database.read() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_a_database_of_a_newer_version_is_refused(database: Database, database_url: str) -> None:
+    with database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(TellbackError, match="newer tellback"):
+        open_database(database_url)
+
+
+@pytest.mark.parametrize(
+    "url", ["nonsense", "mysql://localhost/x", "sqlite://", "sqlite:///:memory:"]
+)
+def test_a_database_that_cannot_be_used_is_refused_with_what_can(url: str) -> None:
+    with pytest.raises(SettingError, match="sqlite"):
+        open_database(url)
+
+
+def test_a_database_that_does_not_answer_is_named_without_its_password() -> None:
+    with pytest.raises(TellbackError, match="cannot be used") as refused:
+        open_database("postgresql://ann:secret@127.0.0.1:9/lessons")
+    assert "secret" not in str(refused.value)
