@@ -409,7 +409,7 @@ def test_scripts_in_what_people_write_are_shown_as_text(browser: Browser, shared
     assert events(shared, "evil")[-1][0] == "checked"
 
 
-def test_the_agent_is_asked_and_its_progress_is_watched(browser: Browser, own: Running) -> None:
+def test_a_preview_is_shown_and_progress_is_kept_up(browser: Browser, own: Running) -> None:
     with visiting(browser, own) as visit:
         visit.teach()
         visit.tell("a black circle")
@@ -417,7 +417,7 @@ def test_the_agent_is_asked_and_its_progress_is_watched(browser: Browser, own: R
         expect(visit.page.locator(".candidate")).to_have_count(5)
         visit.page.keyboard.type("something it has never heard of")
         visit.page.keyboard.press("Enter")
-        thought = visit.page.locator("#thought")
+        thought = visit.page.locator("#preview")
         expect(thought).to_contain_text("know yet")
         expect(thought).to_contain_text("estimate")
         expect(visit.page.locator(".picked")).to_have_count(1)
