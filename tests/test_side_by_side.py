@@ -20,12 +20,16 @@ def runs() -> list[Run]:
     return [play(WORLD, agent, 200, seed=1) for agent in (Uniform(), Greedy())]
 
 
+def test_a_run_may_be_compared_with_itself(runs: list[Run]) -> None:
+    assert compare(runs[0], runs[0]).rows()[1][2:] == ("+0 (+0.0%)", "100.0%")
+
+
 def test_the_table_has_final_regrets_and_the_difference(runs: list[Run]) -> None:
-    (_, first, none, _), (_, second, less, _) = compare(*runs).rows()
+    (_, first, none, _), (_, second, difference, _) = compare(*runs).rows()
     regrets = [float(run.regret[-1]) for run in runs]
     assert [first, second] == [f"{one:.4g}" for one in regrets]
     assert none == ""
-    assert less.startswith(f"{regrets[0] - regrets[1]:.4g} (")
+    assert difference.startswith(f"{regrets[1] - regrets[0]:+.4g} (-")
     assert "one seed says little" in str(compare(*runs))
     assert "<table>" in compare(*runs)._repr_html_()
 

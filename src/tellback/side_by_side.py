@@ -54,7 +54,12 @@ def compare(*runs: Run) -> Compared:
 class Compared:
     """Runs with the same tasks. Printed, or shown in a notebook, it is a table."""
 
-    HEADERS = ("agent", "final regret", "less than the first by", "rounds with the same response")
+    HEADERS = (
+        "agent",
+        "final regret",
+        "difference from the first",
+        "rounds with the same response",
+    )
 
     def __init__(self, runs: Sequence[Run]) -> None:
         self.runs = tuple(runs)
@@ -64,17 +69,16 @@ class Compared:
         first = self.runs[0]
         of_first = float(first.regrets.sum())
         found = []
-        for run in self.runs:
+        for i, run in enumerate(self.runs):
             regret = float(run.regrets.sum())
-            share = f" ({1 - regret / of_first:+.1%})" if of_first > 0 else ""
+            share = f" ({regret / of_first - 1:+.1%})" if of_first > 0 else ""
             same = sum(a == b for a, b in zip(run.responses, first.responses, strict=True))
-            other = run is not first
             found.append(
                 (
                     run.agent_name,
                     f"{regret:.4g}",
-                    f"{of_first - regret:.4g}{share}" if other else "",
-                    f"{same / len(run):.1%}" if other else "",
+                    f"{regret - of_first:+.4g}{share}" if i else "",
+                    f"{same / len(run):.1%}" if i else "",
                 )
             )
         return found

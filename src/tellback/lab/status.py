@@ -105,6 +105,6 @@ def finished(study: Study, store: Store) -> Results:
     if found.results is None:
         raise TellbackError(
             f"Study {study.name!r} is not finished: {len(found.done):,} of {len(found.planned):,} "
-            "runs are done. Continue it with tellback study run."
+            f"runs are done in {store.folder}. Continue it with tellback study run."
         )
     return found.results

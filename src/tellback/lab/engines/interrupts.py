@@ -10,7 +10,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupts_noted() -> Iterator[Callable[[], None]]:
-    """Note Ctrl-C instead of raising at once; yields a function that raises it at a safe point."""
+    """Note Ctrl-C instead of raising at once; yields a function that raises it at a safe point.
+
+    The end of the block is such a point: a Ctrl-C after the last call is not lost.
+    """
     noted = threading.Event()
 
     def raise_if_interrupted() -> None:
@@ -25,6 +28,7 @@ def interrupts_noted() -> Iterator[Callable[[], None]]:
         yield raise_if_interrupted
     finally:
         signal.signal(signal.SIGINT, before)
+    raise_if_interrupted()
 
 
 @contextmanager

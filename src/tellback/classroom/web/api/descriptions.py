@@ -51,7 +51,7 @@ def describe(
         event=given.seq,
         new=given.new,
         asked=given.asked,
-        matched=given.matched,
+        matched=None if given.saw_request else given.matched,
         saw_request=given.saw_request,
         second=given.second,
         agrees=given.agrees,

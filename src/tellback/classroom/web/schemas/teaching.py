@@ -57,7 +57,7 @@ class Described(BaseModel):
     event: int
     new: bool = Field(description="False if the same description was there already.")
     asked: int | str = Field(description="The agent's request.")
-    matched: bool
+    matched: bool | None = Field(description="Null where it must not count.")
     saw_request: bool
     second: bool = Field(description="Whether it is a second, independent description.")
     agrees: bool | None
