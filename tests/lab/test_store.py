@@ -106,6 +106,25 @@ def test_a_result_whose_sidecar_is_lost_is_sound_but_of_an_unknown_source(
     assert run_missing([RUN], store, on=Idle()) == []
 
 
+def test_no_result_is_ever_beside_the_sidecar_of_another(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = run_one(RUN)
+    assert not isinstance(again, Failure)
+    rename = Path.replace
+
+    def killed_after_the_sidecar(self: Path, target: Path) -> Path:
+        if target.suffix == ".parquet":
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", killed_after_the_sidecar)
+    with pytest.raises(KeyboardInterrupt):
+        store.write(replace(again, about={"sources": "others"}))
+    assert store.about(RUN)["sources"] == "others"
+    assert not store.has(RUN)
+
+
 def test_a_write_that_fails_leaves_what_was_there(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

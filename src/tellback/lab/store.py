@@ -89,11 +89,12 @@ class Store:
         curve = polars.DataFrame({"t": curve_rounds(run.rounds), "regret": finished.curve})
         parquet = io.BytesIO()
         curve.write_parquet(parquet)
-        with atomic_write(path) as temporary:
-            temporary.write_bytes(with_checksum(parquet.getvalue(), identity))
-        # Last: a result without a sidecar counts as one of another source and is played again.
-        with atomic_write(path.with_suffix(".json")) as temporary:
-            temporary.write_text(json.dumps({**data, **finished.about}, indent=1))
+        # The result appears after its sidecar, and never beside the sidecar of another: killed in
+        # between, the run is missing and is played again.
+        with atomic_write(path) as result, atomic_write(path.with_suffix(".json")) as sidecar:
+            result.write_bytes(with_checksum(parquet.getvalue(), identity))
+            sidecar.write_text(json.dumps({**data, **finished.about}, indent=1))
+            path.unlink(missing_ok=True)
         path.with_suffix(".failed").unlink(missing_ok=True)
 
     def write_failure(self, failure: Failure) -> None:
