@@ -6,46 +6,15 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tellback.agents import LORIL, AgentSpec, Greedy, Uniform
-from tellback.lab import Results, RunSpec, Store, Study, run_missing, run_studies
+from tellback.lab import Results, RunSpec, Store, run_missing, run_studies
 from tellback.lab.report.page import DrawnStudy, page
 from tellback.lab.run_one import Failure, Outcome, run_one
 from tellback.lab.status import status_of
-from tellback.worlds import Synthetic
+from tests.support.small_study import RUN, a_study
 from tests.support.studies import Counting, Idle, Inline
-
-WORLD = Synthetic(instructions=20, responses=5, rank=3)
-RUN = RunSpec(WORLD, LORIL(k=0.5), 6, 7)
-AGENTS: dict[str, tuple[AgentSpec, ...]] = {
-    "LORIL": (LORIL(k=0.1), LORIL(k=10.0)),
-    "greedy": (Greedy(),),
-    "random": (Uniform(),),
-}
-
-
-def a_study(**changes: Any) -> Study:
-    parts: dict[str, Any] = {
-        "name": "small",
-        "world": WORLD,
-        "agents": AGENTS,
-        "rounds": 30,
-        "tuning": (10, 11),
-        "reported": (0, 1, 2),
-    }
-    return Study(**{**parts, **changes})
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store that has the run."""
-    store = Store(tmp_path / "runs")
-    assert run_missing([RUN], store, on=Inline()) == []
-    return store
-
 
 ANOTHER = "0123456789abcdef"
 

@@ -18,21 +18,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tellback import play
-from tellback.agents import LORIL, AgentSpec, Greedy, Uniform
+from tellback.agents import LORIL, Uniform
 from tellback.errors import TellbackError
-from tellback.lab import Results, RunSpec, Store, Study, run_missing, run_studies
+from tellback.lab import Results, RunSpec, Store, run_missing, run_studies
 from tellback.lab.curve import curve_rounds
 from tellback.lab.run_one import Failure, run_one
-from tellback.worlds import Synthetic
+from tests.support.small_study import AGENTS, RUN, WORLD, a_study
 from tests.support.studies import Counting, Idle, Inline
-
-WORLD = Synthetic(instructions=20, responses=5, rank=3)
-RUN = RunSpec(WORLD, LORIL(k=0.5), 6, 7)
-AGENTS: dict[str, tuple[AgentSpec, ...]] = {
-    "LORIL": (LORIL(k=0.1), LORIL(k=10.0)),
-    "greedy": (Greedy(),),
-    "random": (Uniform(),),
-}
 
 
 def truth(run: RunSpec) -> np.ndarray:
@@ -44,26 +36,6 @@ def truth(run: RunSpec) -> np.ndarray:
 
 def contents(store: Store) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in store.folder.rglob("*.parquet")}
-
-
-def a_study(**changes: Any) -> Study:
-    parts: dict[str, Any] = {
-        "name": "small",
-        "world": WORLD,
-        "agents": AGENTS,
-        "rounds": 30,
-        "tuning": (10, 11),
-        "reported": (0, 1, 2),
-    }
-    return Study(**{**parts, **changes})
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store that has the run."""
-    store = Store(tmp_path / "runs")
-    assert run_missing([RUN], store, on=Inline()) == []
-    return store
 
 
 # Files.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,11 @@ import tellback.lab.study as study_module
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError, TellbackError
-from tellback.lab import RunSpec, Store, Study, run_missing
+from tellback.lab import RunSpec, Store, Study
 from tellback.models import Mixture, Sentence
 from tellback.specs import Spec
 from tellback.worlds import Images, Synthetic
-from tests.support.studies import Inline
-
-WORLD = Synthetic(instructions=20, responses=5, rank=3)
-RUN = RunSpec(WORLD, LORIL(k=0.5), 6, 7)
-AGENTS: dict[str, tuple[AgentSpec, ...]] = {
-    "LORIL": (LORIL(k=0.1), LORIL(k=10.0)),
-    "greedy": (Greedy(),),
-    "random": (Uniform(),),
-}
+from tests.support.small_study import RUN, WORLD, a_study
 
 WHOLE = st.integers(1, 10**6)
 TIES = st.sampled_from(["random", "first"])
@@ -65,26 +56,6 @@ PICTURE_RUNS = st.builds(
     WHOLE,
 )
 RUNS = st.builds(RunSpec, WORLDS, TABLE_AGENTS, WHOLE, st.integers(0, 2**63)) | PICTURE_RUNS
-
-
-def a_study(**changes: Any) -> Study:
-    parts: dict[str, Any] = {
-        "name": "small",
-        "world": WORLD,
-        "agents": AGENTS,
-        "rounds": 30,
-        "tuning": (10, 11),
-        "reported": (0, 1, 2),
-    }
-    return Study(**{**parts, **changes})
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    """A store that has the run."""
-    store = Store(tmp_path / "runs")
-    assert run_missing([RUN], store, on=Inline()) == []
-    return store
 
 
 def resolved(run: RunSpec) -> RunSpec:

@@ -152,3 +152,21 @@ def _kept_lesson(room: Room) -> str:
     if id(room.inside) not in _EMPTY:
         _EMPTY[id(room.inside)] = room.lesson()
     return _EMPTY[id(room.inside)]
+
+
+def eventful(room: Room) -> str:
+    """A lesson in which everything has happened that can."""
+    lesson = room.taught(12)
+    room.done("DELETE", f"/lessons/{lesson}/rounds/3/description")
+    room.done("DELETE", f"/lessons/{lesson}/rounds/5/description")
+    room.tell(lesson, 5, 2)
+    room.done("POST", f"/lessons/{lesson}/rollback", json={"to": 20})
+    room.ask(lesson)
+    room.done("PUT", f"/lessons/{lesson}/rounds/13/outcome", json={"outcome": "flagged"})
+    room.ask(lesson)
+    assert room.claimed(lesson, room.ann) == 14
+    room.tell(lesson, 14, 1, room.ann)
+    room.ask(lesson)
+    room.tell(lesson, 15, 1)
+    room.done("DELETE", f"/lessons/{lesson}/teachers/{room.ids['ann']}/data", room.admin)
+    return lesson

@@ -11,25 +11,7 @@ from typer.testing import CliRunner
 from tellback.classroom.store.log import Kind
 from tellback.cli import app as commands
 from tellback.off_policy import Log
-from tests.support.api_room import FEATURES, Room, _kept_lesson
-
-
-def eventful(room: Room) -> str:
-    """A lesson in which everything has happened that can."""
-    lesson = room.taught(12)
-    room.done("DELETE", f"/lessons/{lesson}/rounds/3/description")
-    room.done("DELETE", f"/lessons/{lesson}/rounds/5/description")
-    room.tell(lesson, 5, 2)
-    room.done("POST", f"/lessons/{lesson}/rollback", json={"to": 20})
-    room.ask(lesson)
-    room.done("PUT", f"/lessons/{lesson}/rounds/13/outcome", json={"outcome": "flagged"})
-    room.ask(lesson)
-    assert room.claimed(lesson, room.ann) == 14
-    room.tell(lesson, 14, 1, room.ann)
-    room.ask(lesson)
-    room.tell(lesson, 15, 1)
-    room.done("DELETE", f"/lessons/{lesson}/teachers/{room.ids['ann']}/data", room.admin)
-    return lesson
+from tests.support.api_room import FEATURES, Room, _kept_lesson, eventful
 
 
 def test_a_table_has_a_row_for_each_event(room: Room) -> None:

@@ -16,25 +16,7 @@ from tellback.classroom.store.reports import agreement, checks
 from tellback.classroom.store.tables import rounds
 from tellback.classroom.store.tasks import Content
 from tellback.responses import Listed
-from tests.support.api_room import AGENT, DIM, FEATURES, Room, _kept_lesson
-
-
-def eventful(room: Room) -> str:
-    """A lesson in which everything has happened that can."""
-    lesson = room.taught(12)
-    room.done("DELETE", f"/lessons/{lesson}/rounds/3/description")
-    room.done("DELETE", f"/lessons/{lesson}/rounds/5/description")
-    room.tell(lesson, 5, 2)
-    room.done("POST", f"/lessons/{lesson}/rollback", json={"to": 20})
-    room.ask(lesson)
-    room.done("PUT", f"/lessons/{lesson}/rounds/13/outcome", json={"outcome": "flagged"})
-    room.ask(lesson)
-    assert room.claimed(lesson, room.ann) == 14
-    room.tell(lesson, 14, 1, room.ann)
-    room.ask(lesson)
-    room.tell(lesson, 15, 1)
-    room.done("DELETE", f"/lessons/{lesson}/teachers/{room.ids['ann']}/data", room.admin)
-    return lesson
+from tests.support.api_room import AGENT, DIM, FEATURES, Room, _kept_lesson, eventful
 
 
 def test_a_lesson_taken_out_and_in_again_teaches_the_same(room: Room) -> None:
