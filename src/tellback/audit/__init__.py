@@ -1,0 +1,1 @@
+"""Audit: which descriptions of a recording are probably wrong."""
