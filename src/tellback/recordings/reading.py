@@ -134,7 +134,9 @@ def _checked(path: Path) -> Iterator[_Found]:
     folder = folder_of(path)
     first: RecordedResponse | None = None
     places: dict[str, str] = {}
+    empty = True
     for where, what in _found(path):
+        empty = False
         if isinstance(what, RecordedResponse):
             first = first or what
             try:
@@ -147,7 +149,7 @@ def _checked(path: Path) -> Iterator[_Found]:
             except SettingError as error:
                 what = error
         yield _Found(where, what)
-    if not places and first is None:
+    if empty:
         yield _Found(str(path), SettingError("There is no response in it."))
 
 
