@@ -16,10 +16,7 @@ from typing import Any
 from tellback import __version__
 from tellback.arrays import Array
 from tellback.compiled import source_digest
-from tellback.isolation import IsolatedAgent
-from tellback.lab.curve import curve_rounds
 from tellback.lab.study import RunSpec
-from tellback.protocol import play
 from tellback.sources import Rooms, note_package
 
 
@@ -30,7 +27,7 @@ class Finished:
     Attributes
     ----------
     curve : Array
-        Its regret at ``curve_rounds``.
+        Its regret at ``RunSpec.points``.
     about : mapping
         Time, machine and versions. The result depends on them in the last bits only.
     identity : str
@@ -103,20 +100,13 @@ def run_one(
         wanted = job if isinstance(job, Job) else job_of(job)
         if said := _differs(wanted, played=False):
             return SourceChanged(run, said)
-        record = play(
-            run.world, run.agent, run.rounds, seed=run.seed, progress=progress, isolated=isolated
-        )
-        checked = record.match_check
-        if isinstance(record.agent, IsolatedAgent):
-            record.agent.close()
+        curve, noted = run.perform(progress, isolated)
         if said := _differs(wanted, played=True):
             return SourceChanged(run, said)
     except BaseException:  # an agent that calls sys.exit() must not end the study
         return Failure(run, traceback.format_exc())
     about = {"began": began, "seconds": time.time() - began, **_machine()}
-    about |= {"isolated": isolated, "match_check": checked and checked.data()}
-    about["rooms"] = wanted.rooms.digests
-    curve = record.regret[curve_rounds(run.rounds) - 1]
+    about |= {**noted, "rooms": wanted.rooms.digests}
     return Finished(run, curve, about, wanted.identity)
 
 

@@ -17,7 +17,6 @@ from tellback.arrays import Array
 from tellback.errors import TellbackError
 from tellback.files import atomic_write, demand_writable, remove_leftovers
 from tellback.lab.checksummed import checksum_matches, with_checksum
-from tellback.lab.curve import curve_rounds
 from tellback.lab.run_one import Failure, Finished
 from tellback.lab.study import RunSpec, identity_of
 
@@ -31,7 +30,7 @@ class StoredRuns:
     Attributes
     ----------
     curves : dict of RunSpec to Array
-        The regret at ``curve_rounds`` of every run with an intact file.
+        The regret at ``RunSpec.points`` of every run with an intact file.
     damaged : list of RunSpec
         The runs whose file is truncated, altered, or another run's.
     """
@@ -86,7 +85,7 @@ class Store:
                 "was played: its result is not stored. Start again."
             )
         path = Path(self._place(identity, "parquet"))
-        curve = polars.DataFrame({"t": curve_rounds(run.rounds), "regret": finished.curve})
+        curve = polars.DataFrame({"t": run.points(), "regret": finished.curve})
         parquet = io.BytesIO()
         curve.write_parquet(parquet)
         # The result appears after its sidecar, and never beside the sidecar of another: killed in
@@ -154,11 +153,11 @@ class Store:
         return run
 
     def curve(self, run: RunSpec) -> Array:
-        """The regret of a run at ``curve_rounds``."""
+        """The regret of a run at ``RunSpec.points``."""
         return self.curves([run])[run]
 
     def curves(self, runs: Iterable[RunSpec]) -> dict[RunSpec, Array]:
-        """The regret of runs at ``curve_rounds``; an error if one is missing or damaged."""
+        """The regret of runs at ``RunSpec.points``; an error if one is missing or damaged."""
         wanted = list(runs)
         stored = self.read(wanted)
         for run in wanted:
@@ -186,7 +185,7 @@ class Store:
         sound = {run: file for run, file in files.items() if file is not None}
         if sound:  # all in one call: a hundred times faster than one by one
             regret = polars.read_parquet(list(sound.values()), columns=["regret"])["regret"]
-            ends = np.cumsum([len(curve_rounds(run.rounds)) for run in sound])
+            ends = np.cumsum([len(run.points()) for run in sound])
             curves = np.split(regret.to_numpy(), ends[:-1])
             stored.curves.update(zip(sound, curves, strict=True))
 

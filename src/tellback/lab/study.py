@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import count, islice
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
+from tellback.arrays import Array, Indices
 from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
-from tellback.lab.sequential import MIN_PAIRS
+from tellback.isolation import IsolatedAgent
+from tellback.lab.curve import curve_rounds
+from tellback.lab.decide import Decide as Decide
 from tellback.protocol import VERSION as PROTOCOL_VERSION
+from tellback.protocol import play
 from tellback.roles import AgentSpec, WorldSpec
 from tellback.sources import Rooms, edited_since, is_own, is_typed, rooms_of, source_of
 from tellback.specs import Data, Spec, all_parts, spec_from_data
@@ -86,6 +90,21 @@ class RunSpec:
         assert self._identified is not None
         return self._identified[1]
 
+    def points(self) -> Indices:
+        """The rounds to which the entries of its result belong."""
+        return curve_rounds(self.rounds)
+
+    def perform(
+        self, progress: Callable[[int], object] | None = None, isolated: bool = False
+    ) -> tuple[Array, Data]:
+        """Play the run: its regret at ``points``, and what is noted beside the result."""
+        how: Data = {"isolated": isolated}
+        record = play(self.world, self.agent, self.rounds, seed=self.seed, progress=progress, **how)
+        checked = record.match_check
+        if isinstance(record.agent, IsolatedAgent):
+            record.agent.close()
+        return record.regret[self.points() - 1], how | {"match_check": checked and checked.data()}
+
     def rooms(self, hint: Rooms | None = None) -> Rooms:
         """The rooms of tellback that the run depends on, as they are now."""
         return rooms_of(self.classes, hint)
@@ -132,7 +151,7 @@ class RunSpec:
 
     def __getstate__(self) -> Data:
         # Cached values are left out: another process computes them itself.
-        return {name: self.__dict__[name] for name in ("world", "agent", "rounds", "seed")}
+        return {field.name: self.__dict__[field.name] for field in fields(self)}
 
 
 def identity_of(data: Data) -> str:
@@ -146,37 +165,6 @@ def identity_of(data: Data) -> str:
             "a live object has no identity under which results could be stored."
         ) from error
     return hashlib.sha256(canonical.encode()).hexdigest()[:40]
-
-
-@dataclass(frozen=True)
-class Decide:
-    """Add seeds until the comparison of two agents is decided, or a budget is spent.
-
-    This is valid because the intervals of such a study are a confidence sequence, which holds
-    after every seed.
-
-    Parameters
-    ----------
-    between : pair of str
-        The names of the two agents.
-    at_most : int
-        The largest number of reported seeds, ten or more: fewer decide nothing.
-    batch : int
-        The number of seeds added at a time.
-    """
-
-    between: tuple[str, str]
-    at_most: int
-    batch: int = 10
-
-    def __post_init__(self) -> None:
-        set_field = object.__setattr__
-        given: Any = self.between
-        if not isinstance(given, tuple | list) or len(given) != 2 or given[0] == given[1]:
-            raise FieldError("between", f"between must name two agents, not {given!r}.")
-        set_field(self, "between", tuple(map(str, given)))
-        set_field(self, "at_most", whole("at_most", self.at_most, at_least=MIN_PAIRS))
-        set_field(self, "batch", whole("batch", self.batch))
 
 
 @dataclass(frozen=True, repr=False)

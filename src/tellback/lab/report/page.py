@@ -71,6 +71,11 @@ def page(
         *(_study(one, i) for i, one in enumerate(drawn)),
         element("footer", _how_to_read()),
     ]
+    return document(title, body)
+
+
+def document(title: str, body: Sequence[object]) -> str:
+    """A page with the style of reports: no script, and nothing is fetched."""
     style = (files("tellback.lab.report") / "style.css").read_text()
     return (
         "<!doctype html>\n"
