@@ -75,6 +75,8 @@ class Recorded(WorldSpec):
         The seed of the shuffle that decides which.
     part : "train" or "exam"
         Which part to play in.
+    tuned_on : tuple of str
+        Groups on which settings were chosen: they are never in an exam.
     encoder : EncoderSpec, torch module, callable or None
         Turns pictures into features, if the responses have pictures.
     text : TextEncoderSpec
@@ -101,6 +103,7 @@ class Recorded(WorldSpec):
     share: float = 0.25
     split: int = 0
     part: str = "train"
+    tuned_on: tuple[str, ...] = ()
     encoder: EncoderSpec | Any = None
     text: TextEncoderSpec = field(default_factory=NGrams)
     fewest: int = FEWEST
@@ -111,7 +114,8 @@ class Recorded(WorldSpec):
 
     def __post_init__(self) -> None:
         demand_text_encoder("text", self.text)
-        Split(self.hold_out, self.share, self.split, self.part)
+        self._set_validated(tuned_on=tuple(map(str, self.tuned_on)))
+        self._split()
         self._set_validated(
             path=str(self.path),
             like=str(self.like),
@@ -141,6 +145,11 @@ class Recorded(WorldSpec):
         return self._content.columns
 
     @property
+    def rows(self) -> FeatureRows:
+        """The features of all responses of the recording."""
+        return self._content.rows
+
+    @property
     def pool(self) -> Pool:
         """The responses of this part that can be shown."""
         return _pool(self)
@@ -156,11 +165,15 @@ class Recorded(WorldSpec):
 
     def brief(self) -> str:
         """The kind and the settings that differ from their defaults, without the digest."""
-        return super().brief().replace(f" sha256={self.sha256}", "")
+        whole = super().brief().replace(f" sha256={self.sha256}", "")
+        return whole.replace(f"tuned_on={self.tuned_on}", f"tuned_on=<{len(self.tuned_on)} values>")
 
     def build(self, rng: np.random.Generator) -> Simulation:
         """Build the world; all about it is in the recording, so nothing is drawn."""
-        return _simulation(self.pool, self._content.rows.matrix, self.wrong)
+        return simulation_in(self.pool, self.rows.matrix, self.wrong)
+
+    def _split(self) -> Split:
+        return Split(self.hold_out, self.share, self.split, self.part, self.tuned_on)
 
     @property
     def _content(self) -> _Content:
@@ -196,10 +209,11 @@ def simulation_of(
     columns = columns or Columns.of(recording)
     rows = columns.rows(recording)
     pool = Pool(recording, rows, split or Split(), candidates)
-    return _simulation(pool, rows.matrix, real("wrong", wrong, at_least=0, at_most=1))
+    return simulation_in(pool, rows.matrix, real("wrong", wrong, at_least=0, at_most=1))
 
 
-def _simulation(pool: Pool, matrix: Array, wrong: float) -> Simulation:
+def simulation_in(pool: Pool, matrix: Array, wrong: float = 0.0) -> Simulation:
+    """The world of some responses, given the features of all."""
     texts = {entry.id: entry.texts for entry in pool.entries}
     world = RecordedWorld(pool, matrix, wrong)
     return Simulation(world, RecordedTeacher(texts, wrong), RecordedTruth(texts))
@@ -336,11 +350,10 @@ def _content(
 @lru_cache(8)
 def _pool(spec: Recorded) -> Pool:
     content = spec._content
-    split = Split(spec.hold_out, spec.share, spec.split, spec.part)
-    return Pool(content.recording, content.rows, split, spec.candidates)
+    return Pool(content.recording, content.rows, spec._split(), spec.candidates)
 
 
 @lru_cache(8)
 def _match(pool: Pool, wrong: float) -> Similar:
     no_features = np.zeros((1 + max(entry.row for entry in pool.entries), 1))
-    return measured_match(_simulation(pool, no_features, wrong))
+    return measured_match(simulation_in(pool, no_features, wrong))

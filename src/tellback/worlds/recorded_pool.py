@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tellback.errors import SettingError, one_of, real, whole
+from tellback.errors import SettingError, one_of, real, unknown_name, whole
 from tellback.recordings import RecordedResponse, Recording
 from tellback.recordings.features import FeatureRows
 
@@ -34,12 +34,15 @@ class Split:
         Of the shuffle.
     part : "train" or "exam"
         Which of the two.
+    tuned_on : tuple of str
+        Groups on which settings were chosen: they are never in an exam.
     """
 
     hold_out: str = ""
     share: float = 0.25
     seed: int = 0
     part: str = "train"
+    tuned_on: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         one_of("hold_out", self.hold_out, HOLD_OUT)
@@ -51,9 +54,13 @@ class Split:
 
     def groups(self, recording: Recording) -> frozenset[str]:
         """The groups of this part."""
-        if self.hold_out not in ("groups", "both"):
-            return frozenset(recording.groups)
-        return self._part("groups", recording.groups)
+        for name in self.tuned_on:
+            if name not in recording.groups:
+                raise unknown_name("group in tuned_on named", name, recording.groups)
+        if self.hold_out in ("groups", "both"):
+            return self._part("groups", recording.groups)
+        never = self.tuned_on if self.part == "exam" else ()
+        return frozenset(recording.groups) - frozenset(never)
 
     def people(self, recording: Recording) -> frozenset[str] | None:
         """The people who give instructions in this part; None if it does not matter."""
@@ -62,15 +69,16 @@ class Split:
         return self._part("people", recording.people)
 
     def _part(self, what: str, names: Sequence[str]) -> frozenset[str]:
-        held = round(self.share * len(names))
+        eligible = [name for name in names if what == "people" or name not in self.tuned_on]
+        held = round(self.share * len(eligible))
         if not 0 < held < len(names):
             raise SettingError(
                 f"hold_out={self.hold_out!r} with share={self.share:g} holds out {held} of "
                 f"{len(names)} {what}: some must be held out, and some not."
             )
-        order = np.random.default_rng([self.seed, PARTS.index("exam")]).permutation(len(names))
-        cut = slice(held) if self.part == "exam" else slice(held, None)
-        return frozenset(names[i] for i in order[cut])
+        order = np.random.default_rng([self.seed, PARTS.index("exam")]).permutation(len(eligible))
+        exam = frozenset(eligible[i] for i in order[:held])
+        return exam if self.part == "exam" else frozenset(names) - exam
 
 
 class Entry(NamedTuple):
