@@ -30,6 +30,8 @@ class ActiveDescription(NamedTuple):
         x'.
     matched, saw_request : bool
         Whether it matches the request, and whether its teacher knew the request.
+    account : str
+        The teacher's.
     """
 
     round: int
@@ -39,6 +41,7 @@ class ActiveDescription(NamedTuple):
     description: Instruction
     matched: bool = False
     saw_request: bool = False
+    account: str = ""
 
 
 _asked = events.alias("asked")
@@ -47,6 +50,7 @@ _ACTIVE = (
         rounds.c.number,
         rounds.c.described,
         events.c.data.label("described_data"),
+        events.c.account,
         _asked.c.data.label("asked_data"),
     )
     .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described))
@@ -72,6 +76,7 @@ def read_active(connection: Connection, lesson: str, after: int = 0) -> Iterator
                 told["description"],
                 told["matched"],
                 told["saw_request"],
+                row.account or "",
             )
         if len(rows) < PAGE:
             return
