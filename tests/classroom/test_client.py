@@ -74,7 +74,7 @@ def test_the_client_sends_again_what_was_lost_and_it_is_done_once(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("tellback.classroom.client.connection.time.sleep", waits.append)
+    monkeypatch.setattr("tellback.classroom.client.time.sleep", waits.append)
     trouble: list[Any] = []
     lesson_id = room.lesson()
 

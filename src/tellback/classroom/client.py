@@ -1,0 +1,398 @@
+"""A client: ask an agent for responses and teach it, from a program elsewhere.
+
+client = Client("http://127.0.0.1:8765")
+lesson = client.create_lesson("robot", dim=4)
+round = lesson.ask("go to the door", features=[[0.1, ...], [0.7, ...]])
+round.response                        # what to do
+round.describe("went to the window")  # what that was
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from tellback.arrays import Array
+from tellback.classroom.signing import verified
+from tellback.errors import TellbackError
+from tellback.extras import from_extra
+from tellback.files import atomic_write
+from tellback.roles import Instruction
+from tellback.specs import Data, Spec
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = [
+    "Client",
+    "Preview",
+    "ProblemError",
+    "RemoteLesson",
+    "RemoteRound",
+    "UnreachableError",
+    "verified",
+]
+
+API = "/api/v1"
+TRIES = 6
+LONGEST_WAIT = 30.0
+RETRIED = (429, 502, 503, 504)
+"""Statuses after which the same request may succeed."""
+
+PIECE = 2**16
+
+Features = Sequence[Sequence[float]] | Array
+"""A row of numbers for each response."""
+
+
+class ProblemError(TellbackError):
+    """A request that the service refused, with the problem document of its answer (RFC 9457).
+
+    Attributes
+    ----------
+    status : int
+        The HTTP status.
+    code : str
+        What is wrong, in a word that does not change.
+    field : str or None
+        The part of the request that is wrong.
+    """
+
+    def __init__(self, status: int, code: str, detail: str, field: str | None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.code = code
+        self.field = field
+
+
+class UnreachableError(TellbackError):
+    """A service that does not answer, after several attempts."""
+
+
+class Client:
+    """A connection to a classroom.
+
+    Requests that get lost, or that the service is too busy for, are sent again. An idempotency key
+    makes sure that the service acts once.
+
+    Parameters
+    ----------
+    url : str
+        The address of the classroom, such as ``http://127.0.0.1:8765``.
+    token : str, optional
+        A token of an account; not needed on one's own machine.
+    timeout : float
+        Seconds to wait for an answer.
+    tries : int
+        The most attempts for a request.
+    transport : optional
+        A transport of ``httpx``, if requests do not go over the network.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        timeout: float = 30.0,
+        tries: int = TRIES,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._httpx: Any = from_extra("classroom", "httpx", "A client of the classroom")
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._http: httpx.Client = self._httpx.Client(
+            base_url=url.rstrip("/") + API, headers=headers, timeout=timeout, transport=transport
+        )
+        self._tries = tries
+
+    def create_lesson(
+        self,
+        name: str,
+        *,
+        dim: int | None = None,
+        candidates: str = "features",
+        instructions: int | None = None,
+        agent: Spec | Mapping[str, Any] | None = None,
+        encoder: Spec | Mapping[str, Any] | None = None,
+        match: Spec | Mapping[str, Any] | None = None,
+        second_share: float = 0.0,
+        seed: int = 0,
+    ) -> RemoteLesson:
+        """Create a lesson; the settings are those of ``tellback.classroom.learning.Definition``."""
+        specs = {"agent": agent, "encoder": encoder, "match": match}
+        body: Data = {
+            "name": name,
+            "dim": dim,
+            "candidates": candidates,
+            "instructions": instructions,
+            "second_share": second_share,
+            "seed": seed,
+        }
+        for field, spec in specs.items():
+            body[field] = spec.to_data() if isinstance(spec, Spec) else spec
+        # Without a key: a lesson that was created twice does no harm.
+        given = {field: value for field, value in body.items() if value is not None}
+        return RemoteLesson(self, self.send("POST", "/lessons", json=given)["id"])
+
+    def lesson(self, id: str) -> RemoteLesson:
+        """The lesson of an id; an error if there is none."""
+        return RemoteLesson(self, self.send("GET", f"/lessons/{id}")["id"])
+
+    def lessons(self) -> list[Data]:
+        """All lessons, the newest first."""
+        found: list[Data] = self.send("GET", "/lessons")["lessons"]
+        return found
+
+    def send(self, method: str, path: str, **request: Any) -> Data:
+        """Send a request until there is an answer; a ``ProblemError`` if it was refused."""
+        answer = self._answer(method, path, request)
+        if answer.status_code == 204 or not answer.content:
+            return {}
+        found: Data = answer.json()
+        return found
+
+    def _answer(self, method: str, path: str, request: dict[str, Any]) -> httpx.Response:
+        for left in reversed(range(self._tries)):
+            try:
+                answer = self._http.request(method, path, **_from_the_start(request))
+            except self._httpx.TransportError as error:
+                if not left:
+                    raise UnreachableError(
+                        f"{self._http.base_url} does not answer: {type(error).__name__}: {error}"
+                    ) from error
+                wait = None
+            else:
+                if answer.status_code not in RETRIED or not left:
+                    return self._accepted(answer)
+                wait = answer.headers.get("Retry-After")
+            time.sleep(_wait(self._tries - 1 - left, wait))
+        raise UnreachableError("tries must be at least 1.")
+
+    def _accepted(self, answer: httpx.Response) -> httpx.Response:
+        if answer.is_success:
+            return answer
+        try:
+            problem = answer.json()
+            code, detail, field = problem["code"], problem["detail"], problem["field"]
+        except (ValueError, KeyError, TypeError):  # not by the service: a proxy, perhaps
+            code, field = "unknown", None
+            detail = f"It answered {answer.status_code}: {answer.text[:200]}"
+        raise ProblemError(answer.status_code, code, detail, field)
+
+    def download(self, path: str, to: Path, params: Mapping[str, Any]) -> None:
+        """Write an answer to a file: all of it, or no file."""
+        with atomic_write(to) as temporary:
+            try:
+                with self._http.stream("GET", path, params=dict(params)) as answer:
+                    if not answer.is_success:
+                        answer.read()
+                    self._accepted(answer)
+                    with temporary.open("wb") as file:
+                        file.writelines(answer.iter_bytes(PIECE))
+            except self._httpx.TransportError as error:
+                raise UnreachableError(f"The answer broke off: {error}") from error
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Preview(NamedTuple):
+    """The response that an agent would choose, and how sure it is."""
+
+    response: int
+    estimate: float
+    sure: bool
+    says: str
+    second: int | None
+
+
+class RemoteLesson:
+    """A lesson of a classroom.
+
+    Parameters
+    ----------
+    client : Client
+        The connection to the classroom.
+    id : str
+        The lesson's id.
+    """
+
+    def __init__(self, client: Client, id: str) -> None:
+        self._client = client
+        self.id = id
+        self._path = f"/lessons/{id}"
+
+    def ask(
+        self,
+        instruction: Instruction,
+        *,
+        features: Features | None = None,
+        texts: Sequence[str] | None = None,
+        images: Sequence[str] | None = None,
+        context: str | None = None,
+        key: str | None = None,
+    ) -> RemoteRound:
+        """Ask the agent for a response: a new round, which waits for a description.
+
+        Parameters
+        ----------
+        instruction : str or int
+            The request.
+        features, texts, images
+            The possible responses, in the form of the lesson; texts and images are also shown to
+            teachers.
+        context : str, optional
+            The situation, as teachers are told it.
+        key : str, optional
+            The idempotency key: the same key brings the same round. By default a new one.
+        """
+        body = _candidates(instruction, features, texts, images)
+        if context is not None:
+            body["context"] = context
+        headers = {"Idempotency-Key": key or uuid.uuid4().hex}
+        answer = self._client.send("POST", f"{self._path}/rounds", json=body, headers=headers)
+        return RemoteRound(self._client, self._path, answer)
+
+    def preview(
+        self,
+        instruction: Instruction,
+        *,
+        features: Features | None = None,
+        texts: Sequence[str] | None = None,
+        images: Sequence[str] | None = None,
+    ) -> Preview:
+        """The response that the agent would choose without exploring. Nothing is stored."""
+        body = _candidates(instruction, features, texts, images)
+        answer = self._client.send("POST", f"{self._path}/preview", json=body)
+        second = answer["second"]
+        return Preview(
+            answer["response"],
+            answer["estimate"],
+            answer["sure"],
+            answer["says"],
+            None if second is None else second["response"],
+        )
+
+    def describe(self, number: int, description: Instruction, *, saw_request: bool = False) -> Data:
+        """Describe the response of a round; sent again, it counts once."""
+        body = {"description": description, "saw_request": saw_request}
+        path = f"{self._path}/rounds/{number}/description"
+        return self._client.send("PUT", path, json=body)
+
+    def progress(self) -> Data:
+        """The progress of the lesson."""
+        return self._client.send("GET", f"{self._path}/progress")
+
+    def roll_back(self, to: int) -> int:
+        """Roll back to the state after an event; the number of active descriptions."""
+        answer = self._client.send("POST", f"{self._path}/rollback", json={"to": to})
+        found: int = answer["descriptions"]
+        return found
+
+    def replay(self, agent: Spec | Mapping[str, Any]) -> Data:
+        """Teach another agent the same descriptions, and evaluate it."""
+        data = agent.to_data() if isinstance(agent, Spec) else dict(agent)
+        return self._client.send("POST", f"{self._path}/replay", json={"agent": data}, timeout=120)
+
+    def export(self, path: str | Path, *, format: str = "jsonl", **options: bool) -> None:
+        """Export the lesson to a file.
+
+        All events as "jsonl" or "parquet" (``images=True`` has the pictures too); rounds as a "log"
+        for ``Log.load``; descriptions as "chat" messages (``context``, ``candidates``: whether to
+        tell them), or as a "recording" for ``tellback.recordings.read``.
+        """
+        params = {"format": format} | {name: str(on).lower() for name, on in options.items()}
+        self._client.download(f"{self._path}/export", Path(path), params)
+
+    def import_(self, path: str | Path, *, key: str | None = None) -> Data:
+        """Import rounds from a file of lines, or an export: all of them, or none."""
+        headers = {
+            "Idempotency-Key": key or uuid.uuid4().hex,
+            "Content-Type": "application/jsonl",
+        }
+        with Path(path).open("rb") as file:
+            return self._client.send(
+                "POST", f"{self._path}/import", content=file, headers=headers, timeout=600
+            )
+
+
+class RemoteRound:
+    """A round of a lesson.
+
+    Attributes
+    ----------
+    number : int
+        Its number.
+    response : int
+        Index of the chosen response, from 0.
+    estimate, bonus, propensity : float or None
+        The estimated probability that the instruction describes the response, the exploration
+        bonus, and the probability of the choice.
+    model_version : int
+        The latest event that the agent knew of.
+    """
+
+    def __init__(self, client: Client, lesson: str, answer: Data) -> None:
+        self._client = client
+        self.number: int = answer["round"]
+        self.response: int = answer["response"]
+        self.estimate: float | None = answer["estimate"]
+        self.bonus: float | None = answer["bonus"]
+        self.propensity: float | None = answer["propensity"]
+        self.model_version: int = answer["model_version"]
+        self._path = f"{lesson}/rounds/{self.number}/description"
+
+    def describe(self, text: Instruction, *, saw_request: bool = False) -> Data:
+        """Describe the response; sent again, it counts once."""
+        body = {"description": text, "saw_request": saw_request}
+        return self._client.send("PUT", self._path, json=body)
+
+    def withdraw(self) -> bool:
+        """Withdraw the description and unlearn it; False if there was none."""
+        done: bool = self._client.send("DELETE", self._path)["withdrawn"]
+        return done
+
+    def __repr__(self) -> str:
+        return f"RemoteRound({self.number}, response={self.response})"
+
+
+def _candidates(
+    instruction: Instruction,
+    features: Features | None,
+    texts: Sequence[str] | None,
+    images: Sequence[str] | None,
+) -> Data:
+    body: Data = {"instruction": instruction}
+    if features is not None:
+        # JSON has lists only, and features may be an array of NumPy.
+        body["features"] = [[float(value) for value in row] for row in features]
+    if texts is not None:
+        body["texts"] = list(texts)
+    if images is not None:
+        body["images"] = list(images)
+    return body
+
+
+def _from_the_start(request: dict[str, Any]) -> dict[str, Any]:
+    """The request, with a file that was sent in part rewound."""
+    content = request.get("content")
+    if content is not None and hasattr(content, "seek"):
+        content.seek(0)
+    return request
+
+
+def _wait(failed: int, retry_after: str | None) -> float:
+    if retry_after is not None and retry_after.isdecimal():
+        return min(float(retry_after), LONGEST_WAIT)
+    return float(min(0.1 * 2.0**failed, LONGEST_WAIT) * random.uniform(0.5, 1.0))
