@@ -45,9 +45,9 @@ def taught_rounds(
         raise SettingError(
             f"columns must have {facts.dim} features, as the agent has, not {columns.dim}."
         )
-    matrix, index = columns.rows(recording)
+    matrix, row_of = columns.rows(recording)
     listed: dict[int, Listed] = {}
-    for response, row in zip(recording, index, strict=True):
+    for response, row in zip(recording, row_of, strict=True):
         if row not in listed:
             listed[row] = Listed(matrix[row : row + 1])
         for said in response.descriptions:
@@ -66,8 +66,8 @@ def fitting_columns(recording: Recording, facts: Facts | None = None) -> Columns
 def teach(agent: Agent, recording: Recording, columns: Columns | None = None) -> int:
     """Teach a live agent every description of a recording, in order; returns how many.
 
-    The agent can play on from there: ``play(world, agent, ...)``. A certificate of such a run has no
-    proof, as the agent has learned elsewhere.
+    The agent can play on from there: ``play(world, agent, ...)``. The certificate of such a run has
+    no proof, as the agent has learned elsewhere.
 
     Parameters
     ----------
