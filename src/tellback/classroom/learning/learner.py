@@ -187,7 +187,7 @@ class Learner:
                     number = latest_round(connection, self.lesson) + 1
                 # Pictures take a while to draw: not in a transaction that writes.
                 task = world.task(number, (), self._tasks.at(number))
-                content = content_of(task)
+                content = content_of(task, self.definition.world)
                 opened = self._open(task, content, account, until=until, expected=number)
                 if opened is not None:  # else another process took the number
                     return opened
