@@ -21,7 +21,10 @@ from tellback.classroom.signing import verified
 from tellback.errors import TellbackError
 from tellback.extras import from_extra
 from tellback.files import atomic_write
-from tellback.roles import Instruction
+from tellback.recordings.features import Columns
+from tellback.recordings.recording import Recording
+from tellback.recordings.teaching import import_parts
+from tellback.roles import Facts, Instruction
 from tellback.specs import Data, Spec
 
 if TYPE_CHECKING:
@@ -317,14 +320,20 @@ class RemoteLesson:
 
     def import_(self, path: str | Path, *, key: str | None = None) -> Data:
         """Import rounds from a file of lines, or an export: all of them, or none."""
-        headers = {
-            "Idempotency-Key": key or uuid.uuid4().hex,
-            "Content-Type": "application/jsonl",
-        }
         with Path(path).open("rb") as file:
-            return self._client.send(
-                "POST", f"{self._path}/import", content=file, headers=headers, timeout=600
-            )
+            return self._import(file, key)
+
+    def teach(self, recording: Recording, columns: Columns | None = None) -> int:
+        """Teach the agent every description of a recording, in order. Returns how many."""
+        about = self._client.send("GET", self._path)["definition"]
+        facts = Facts(about["dim"], about["instructions"])
+        parts = import_parts(recording, columns, about["candidates"], facts)
+        return sum(int(self._import(part)["descriptions"]) for part in parts)
+
+    def _import(self, content: Any, key: str | None = None) -> Data:
+        headers = {"Idempotency-Key": key or uuid.uuid4().hex, "Content-Type": "application/jsonl"}
+        path = f"{self._path}/import"
+        return self._client.send("POST", path, content=content, headers=headers, timeout=600)
 
 
 class RemoteRound:

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from tellback.errors import SettingError
+from tellback.recordings.examples import in_words
+from tellback.recordings.exporting import to_json
 from tellback.recordings.features import Columns
 from tellback.recordings.recording import Recording
 from tellback.responses import Listed
 from tellback.roles import Agent, Choice, Facts, Instruction, Task
+from tellback.specs import Data
+
+AT_ONCE = 1000
+"""Descriptions in one import."""
+
+
+_Taught = Iterator[tuple[Instruction, list[float] | None]]
+"""Descriptions, each with the features of its response if they are sent."""
 
 
 class TaughtRound(NamedTuple):
@@ -81,6 +92,46 @@ def teach(agent: Agent, recording: Recording, columns: Columns | None = None) ->
         agent.learn(*one)
         count += 1
     return count
+
+
+def import_parts(
+    recording: Recording, columns: Columns | None, candidates: str, facts: Facts
+) -> Iterator[bytes]:
+    """Imports that teach the agent of a lesson: a line with a round for each description.
+
+    Parameters
+    ----------
+    recording, columns
+        As in ``taught_rounds``. Columns are for lessons whose responses come as features.
+    candidates : "features" or "texts"
+        How the responses of the lesson come. Texts are the responses in words.
+    facts : Facts
+        Those of the lesson's agent.
+    """
+    if candidates == "features":
+        rounds = taught_rounds(recording, columns, facts)
+        said: _Taught = ((one.description, one.choice.features.tolist()) for one in rounds)
+    elif candidates == "texts":
+        said = (
+            (_instruction(one.id, told.text, facts), None)
+            for one in recording
+            for told in one.descriptions
+        )
+    else:
+        raise SettingError(f"A lesson of {candidates} cannot be taught by a recording.")
+    lines = _import_lines(recording, said)
+    while part := "".join(f"{to_json(line)}\n" for line in islice(lines, AT_ONCE)):
+        yield part.encode()
+
+
+def _import_lines(recording: Recording, said: _Taught) -> Iterator[Data]:
+    described = (one for one in recording for _ in one.descriptions)
+    for one, (description, row) in zip(described, said, strict=True):
+        # Asked for what was said, it would always match: the teacher knew the request.
+        line: Data = {"instruction": description, "description": description, "saw_request": True}
+        words = in_words(one)
+        line |= {"context": one.group, "response": 0, "texts": [words] if words else None}
+        yield line | ({} if row is None else {"features": [row]})
 
 
 def _instruction(id: str, text: str, facts: Facts | None) -> Instruction:
