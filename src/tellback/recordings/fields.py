@@ -14,6 +14,9 @@ CONTENT = ("features", "steps", "tokens", "text", "image")
 
 FIELDS = ("id", "group", "goal", *CONTENT, "descriptions", "step_descriptions")
 
+LONGEST_NAME = 60
+"""So much of an unknown name is shown."""
+
 T = TypeVar("T")
 
 
@@ -21,9 +24,7 @@ def response_from_data(data: Any) -> RecordedResponse:
     """The response that ``RecordedResponse.to_data`` described."""
     if not isinstance(data, dict):
         raise SettingError(f"A response is an object with the fields {', '.join(FIELDS)}.")
-    for name in data:
-        if name not in FIELDS:
-            raise SettingError(str(unknown_name("field", name, FIELDS)))
+    _demand_known("field", data, FIELDS)
     for name in ("id", "group", "descriptions"):
         if name not in data:
             raise SettingError(f"{name} is missing.")
@@ -61,6 +62,12 @@ def text(name: str, value: Any, empty: bool = False) -> str:
     return value
 
 
+def _demand_known(kind: str, data: dict[str, Any], known: tuple[str, ...]) -> None:
+    for name in data:
+        if name not in known:
+            raise SettingError(str(unknown_name(kind, name[:LONGEST_NAME], known)))
+
+
 def _each(name: str, values: Any, one: Callable[[str, Any], T]) -> tuple[T, ...]:
     if not isinstance(values, list):
         raise SettingError(f"{name} must be a list, not {short(values)}.")
@@ -68,7 +75,10 @@ def _each(name: str, values: Any, one: Callable[[str, Any], T]) -> tuple[T, ...]
 
 
 def _number(name: str, value: Any) -> float:
-    return real(name, value)
+    try:
+        return real(name, value)
+    except SettingError as error:
+        raise SettingError(f"{name} must be a finite number, not {short(value)}.") from error
 
 
 def _step(name: str, value: Any) -> tuple[str, ...]:
@@ -87,9 +97,7 @@ def _said(name: str, value: Any) -> Said:
         return Said(text(name, value))
     if not isinstance(value, dict) or "text" not in value:
         raise SettingError(f"{name} must be a text, or an object with text, not {short(value)}.")
-    for key in value:
-        if key not in Said._fields:
-            raise SettingError(str(unknown_name(f"field of {name} named", key, Said._fields)))
+    _demand_known(f"field of {name} named", value, Said._fields)
     person = value.get("person", "")
     if isinstance(person, int) and not isinstance(person, bool):
         person = str(person)

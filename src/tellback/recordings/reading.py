@@ -75,9 +75,10 @@ def read(path: str | Path, level: str = "whole") -> Recording:
     recording = Recording(tuple(responses), folder_of(path))
     if level == "whole":
         return recording
-    if not recording.by_step.responses:
+    steps = recording.by_step()
+    if not len(steps):
         raise SettingError(f"{path} has no descriptions of steps.")
-    return recording.by_step
+    return steps
 
 
 def faults(path: str | Path, most: int = MOST_FAULTS) -> list[Fault]:
@@ -134,7 +135,9 @@ def _checked(path: Path) -> Iterator[_Found]:
     folder = folder_of(path)
     first: RecordedResponse | None = None
     places: dict[str, str] = {}
+    empty = True
     for where, what in _found(path):
+        empty = False
         if isinstance(what, RecordedResponse):
             first = first or what
             try:
@@ -147,7 +150,7 @@ def _checked(path: Path) -> Iterator[_Found]:
             except SettingError as error:
                 what = error
         yield _Found(where, what)
-    if not places and first is None:
+    if empty:
         yield _Found(str(path), SettingError("There is no response in it."))
 
 

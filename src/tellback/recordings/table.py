@@ -54,7 +54,7 @@ def _header(names: list[str]) -> list[str]:
     for name in header:
         if name not in COLUMNS and not name.startswith(NUMBER):
             known = (*COLUMNS, f"{NUMBER}NAME")
-            raise SettingError(str(unknown_name("column", name, known)))
+            raise SettingError(str(unknown_name("column", name[:60], known)))
         if header.count(name) > 1:
             raise SettingError(f"The column {name!r} is there twice.")
     for name in NEEDED:

@@ -327,7 +327,7 @@ def _content(
     _checked_digest(path, like, sha256)
     recordings = [_read(one, _stamp(one)) for one in (path, like or path)]
     if level == "steps":
-        recordings = [one.by_step for one in recordings]
+        recordings = [one.by_step() for one in recordings]
     recording, model = recordings
     columns = Columns.of(model, fewest=fewest, order=order, text=text, encoder=encoder)
     return _Content(recording, columns, columns.rows(recording))
