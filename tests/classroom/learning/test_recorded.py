@@ -62,7 +62,7 @@ def test_the_descriptions_of_the_recording_are_no_matches_and_can_be_undone(
     lesson = room.lesson_from(written(tmp_path), 4, 0.0)
     with room.database.read() as connection:
         active = list(read_active(connection, lesson))
-    assert all(one.saw_request and one.account == "you" for one in active)
+    assert all(one.saw_request and one.account == "recording" for one in active)
     agent = LessonAgent(room.learner(lesson).definition)
     for one in active:
         agent.add(one)

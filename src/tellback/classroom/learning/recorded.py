@@ -22,6 +22,9 @@ from tellback.recordings.teaching import taught_rounds
 from tellback.worlds.recorded import Recorded, Shown
 from tellback.worlds.recorded_pool import Split
 
+ACCOUNT = "recording"
+"""The author of its descriptions, where teachers are counted."""
+
 
 def recorded_definition(path: str | Path, candidates: int = 5, held_out: float = 0.0) -> Definition:
     """A lesson that shows responses of a recording.
@@ -57,7 +60,7 @@ def lesson_id(definition: Definition, path: str | Path) -> str:
     return f"{words[:24] or 'recording'}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
 
-def import_recording(log: LessonLog, definition: Definition, account: str) -> int:
+def import_recording(log: LessonLog, definition: Definition) -> int:
     """Import every description of a lesson's recording as a round; returns how many.
 
     A round offers the described response alone. Its request is what was said, so it is no match.
@@ -67,7 +70,7 @@ def import_recording(log: LessonLog, definition: Definition, account: str) -> in
     groups = Split(world.hold_out, world.share, world.split).groups(world.recording)
     recording = world.recording.only(groups)
     contents = _contents(recording)
-    importer = Importer(log, definition, account)
+    importer = Importer(log, definition, ACCOUNT)
     rounds = taught_rounds(recording, world.columns, definition.facts)
     for line, ((task, choice, said), content) in enumerate(
         zip(rounds, contents, strict=True), start=1

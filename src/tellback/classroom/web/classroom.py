@@ -27,7 +27,6 @@ from tellback.classroom.store.log import writing
 from tellback.classroom.store.progress import Reached
 from tellback.classroom.web.event_poller import EventPoller
 from tellback.classroom.web.schemas.progress import ProgressAnswer
-from tellback.classroom.web.security.callers import ON_OWN_MACHINE
 from tellback.classroom.web.webhooks.outbox import Outbox
 from tellback.errors import UnknownNameError
 
@@ -94,7 +93,7 @@ class Classroom:
         with writing(self.database, id) as log:
             taught = log.rounds > 0
             if not taught:  # all or none of it is imported
-                import_recording(log, definition, ON_OWN_MACHINE.account)
+                import_recording(log, definition)
         if not taught:
             with self.learner(id).locked() as agent, writing(self.database, id) as log:
                 keep_checkpoint(log, agent)
