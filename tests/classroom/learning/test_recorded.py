@@ -18,7 +18,7 @@ from tellback.classroom.store.active import read_active
 from tellback.classroom.store.tasks import find_pictures
 from tellback.classroom.web.classroom import Classroom
 from tellback.encoders import EfficientNet
-from tellback.errors import SettingError
+from tellback.errors import FieldError, SettingError
 from tellback.recordings import RecordedResponse, Recording, Said, teach, write
 from tellback.streams import Streams
 from tellback.worlds.recorded import Recorded
@@ -106,6 +106,23 @@ def test_groups_held_out_neither_teach_nor_are_shown_but_examine(
     assert len(exam_groups) == 1
     assert not exam_groups & set(world.pool.groups)
     assert not room.learner(room.lesson_from(tmp_path / "r.jsonl", 4, 0.0)).exam.judged
+    room.close()
+
+
+@pytest.mark.parametrize(("edited", "says"), [(True, "has changed"), (False, "r.jsonl")])
+def test_a_lesson_whose_recording_is_gone_says_so(
+    room: Classroom, tmp_path: Path, edited: bool, says: str
+) -> None:
+    path = written(tmp_path)
+    lesson = room.lesson_from(path, 4, 0.0)
+    room.forget(lesson)
+    if edited:
+        written(tmp_path, small_recording(seed=1))
+    else:
+        path.unlink()
+    with pytest.raises(FieldError, match=says) as caught:
+        room.learner(lesson)
+    assert caught.value.field == "world"
     room.close()
 
 
