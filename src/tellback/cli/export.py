@@ -109,7 +109,7 @@ def _lesson(id: str, database: str | None) -> Iterator[_Source]:
 
     demand_extra("classroom", ("sqlalchemy", "alembic"), "A lesson")
     from tellback.classroom.learning.definition import Definition
-    from tellback.classroom.learning.examples import export_examples
+    from tellback.classroom.learning.examples import lesson_examples
     from tellback.classroom.store.database import open_database
     from tellback.classroom.store.lessons import find_lesson
 
@@ -121,6 +121,6 @@ def _lesson(id: str, database: str | None) -> Iterator[_Source]:
         except UnknownNameError as error:
             raise SettingError(f"There is no file {id}, and no lesson either: {error}") from error
         dim = Definition.from_data(lesson.definition).facts.dim
-        yield _Source(export_examples(store, lesson, dim), lesson.name)
+        yield _Source(lesson_examples(store, lesson, dim), lesson.name)
     finally:
         store.close()

@@ -14,7 +14,7 @@ from tellback.recordings.examples import Example, numbered
 AT_A_TIME = 100
 
 
-def export_examples(database: Database, lesson: LessonRow, dim: int) -> Iterator[Example]:
+def lesson_examples(database: Database, lesson: LessonRow, dim: int) -> Iterator[Example]:
     """The active descriptions, in the order in which the agent of the lesson learned them.
 
     What was withdrawn, rolled back or redacted is left out. So is what is described while this

@@ -11,7 +11,7 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import StreamingResponse
 
-from tellback.classroom.learning.examples import export_examples
+from tellback.classroom.learning.examples import lesson_examples
 from tellback.classroom.learning.exporting import export_lesson, export_rounds, write_table
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
@@ -49,10 +49,10 @@ def export(
     if wanted.format == "log":
         lines = export_rounds(room.database, lesson, dim, learner.agent.model_agent.propensities)
     elif wanted.format == "chat":
-        examples = export_examples(room.database, lesson, dim)
+        examples = lesson_examples(room.database, lesson, dim)
         lines = chat_lines(examples, wanted.context, wanted.candidates)
     elif wanted.format == "recording":
-        lines = recording_lines(export_examples(room.database, lesson, dim), lesson.name)
+        lines = recording_lines(lesson_examples(room.database, lesson, dim), lesson.name)
     else:
         lines = export_lesson(room.database, lesson, dim, wanted.images)
     name = f"{lesson.id}.{'parquet' if wanted.format == 'parquet' else 'jsonl'}"
