@@ -243,7 +243,8 @@ def test_doubt_leads_nearer_to_what_right_descriptions_teach(
         found = model._regression.expected(model._fourier(rows)).words
         named = [f"{word}{i}" for word in ("with", "no") for i in range(8)]
         told = np.array([model._columns.told([word]) for word in named])
-        return found @ told.T
+        shown: Floats = found @ told.T
+        return shown
 
     aim = likely(right)
     doubting = np.abs(likely(told) - aim).mean()
