@@ -127,7 +127,7 @@ def test_settings_are_refused_by_name(file: Path) -> None:
         {"sha256": "0"},
     ):
         with pytest.raises(SettingError, match=next(iter(wrong))):
-            Recorded(str(file), **wrong)  # type: ignore[arg-type]
+            Recorded(str(file), **wrong)
     with pytest.raises(SettingError, match="hold_out"):
         Recorded(str(file), part="exam")
     with pytest.raises(SettingError, match="path"):

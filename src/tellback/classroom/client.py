@@ -278,14 +278,9 @@ class RemoteLesson:
         """The response that the agent would choose without exploring. Nothing is stored."""
         body = _candidates(instruction, features, texts, images)
         answer = self._client.send("POST", f"{self._path}/preview", json=body)
-        second = answer["second"]
-        return Preview(
-            answer["response"],
-            answer["estimate"],
-            answer["sure"],
-            answer["says"],
-            None if second is None else second["response"],
-        )
+        if answer["second"] is not None:
+            answer["second"] = answer["second"]["response"]
+        return Preview(**{name: answer[name] for name in Preview._fields})
 
     def describe(self, number: int, description: Instruction, *, saw_request: bool = False) -> Data:
         """Describe the response of a round; sent again, it counts once."""
