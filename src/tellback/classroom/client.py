@@ -304,11 +304,10 @@ class RemoteLesson:
         return self._client.send("POST", f"{self._path}/replay", json={"agent": data}, timeout=120)
 
     def export(self, path: str | Path, *, format: str = "jsonl", **options: bool) -> None:
-        """Export the lesson to a file.
+        """Export the lesson to a file, with the formats and options of the API.
 
-        All events as "jsonl" or "parquet" (``images=True`` has the pictures too); rounds as a "log"
-        for ``Log.load``; descriptions as "chat" messages (``context``, ``candidates``: whether to
-        tell them), or as a "recording" for ``tellback.recordings.read``.
+        "jsonl" or "parquet" (``images``), "log" for ``Log.load``, "chat" (``context``,
+        ``candidates``), or "recording" for ``tellback.recordings.read``.
         """
         params = {"format": format} | {name: str(on).lower() for name, on in options.items()}
         self._client.download(f"{self._path}/export", Path(path), params)
@@ -321,8 +320,8 @@ class RemoteLesson:
     def teach(self, recording: Recording, columns: Columns | None = None) -> int:
         """Teach the agent every description of a recording, in order. Returns how many."""
         about = self._client.send("GET", self._path)["definition"]
-        facts = Facts(about["dim"], about["instructions"])
-        parts = import_parts(recording, columns, about["candidates"], facts)
+        facts, kind = Facts(about["dim"], about["instructions"]), about["candidates"]
+        parts = import_parts(recording, columns, kind, facts)
         return sum(int(self._import(part)["descriptions"]) for part in parts)
 
     def _import(self, content: Any, key: str | None = None) -> Data:
