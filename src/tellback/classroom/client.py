@@ -363,8 +363,7 @@ class RemoteRound:
 
     def withdraw(self) -> bool:
         """Withdraw the description and unlearn it; False if there was none."""
-        done: bool = self._client.send("DELETE", self._path)["withdrawn"]
-        return done
+        return bool(self._client.send("DELETE", self._path)["withdrawn"])
 
     def __repr__(self) -> str:
         return f"RemoteRound({self.number}, response={self.response})"
