@@ -152,5 +152,5 @@ def test_the_robot_of_the_example_learns_to_go_where_it_is_told(
     with client_of(room) as there:
         lesson = there.create_lesson("robot", dim=3, agent=EpsilonGreedy(epsilon=0.2))
         assert example["success"](lesson, seed=2, requests=20) <= 10
-        example["teach"](lesson, 30, random.Random(1))
+        example["teach"](lesson, 60, random.Random(1))
         assert example["success"](lesson, seed=2, requests=20) >= 18

@@ -53,6 +53,10 @@ MOST_WORDS = 384
 """The number of words in the regression at most."""
 
 
+MANY_FEATURES = 100
+"""From so many on, words are nearly linear in the features, and waves add only noise."""
+
+
 @dataclass(frozen=True)
 class Keywords(ModelSpec):
     """A closed-form model, word by word, of sentences about any real features.
@@ -88,6 +92,11 @@ class Keywords(ModelSpec):
             lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
             noise=real("noise", self.noise, above=0),
         )
+
+    @classmethod
+    def for_features(cls, dim: int) -> Keywords:
+        """The settings for so many features, chosen on pictures and on people's recordings."""
+        return cls(waves=0, lam=3.0, noise=6.0) if dim >= MANY_FEATURES else cls()
 
     def build(self, facts: Facts, rng: np.random.Generator) -> KeywordsModel:
         """A model without data."""

@@ -213,7 +213,10 @@ def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
 
 
 def _usual_agent(facts: Facts) -> ModelAgentSpec:
-    return Greedy(model=Keywords(waves=0)) if facts.language else LORIL(model=Ridge())
+    if not facts.language:
+        return LORIL(model=Ridge())
+    # Without waves, a description costs a lesson little memory and time.
+    return Greedy(model=Keywords.for_features(facts.dim).with_settings({"waves": 0}))
 
 
 def _refuse_huge(field: str, data: Mapping[str, Any]) -> None:

@@ -15,8 +15,7 @@ from tellback.classroom.learning.definition import FEATURES, Definition
 from tellback.classroom.learning.importing import Importer, Stated
 from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tasks import Content
-from tellback.encoders.efficientnet import EfficientNet
-from tellback.recordings import Recording, read
+from tellback.recordings import Recording
 from tellback.recordings.examples import in_words
 from tellback.recordings.teaching import taught_rounds
 from tellback.worlds.recorded import Recorded, Shown
@@ -40,13 +39,11 @@ def recorded_definition(path: str | Path, candidates: int = 5, held_out: float =
         there is no exam, because the agent was taught all sentences.
     """
     path = Path(path).resolve()
-    pictured = any(response.image for response in read(path))
     world = Recorded(
         str(path),
         candidates,
         hold_out="groups" if held_out else "",
         share=held_out or Recorded.share,
-        encoder=EfficientNet() if pictured else None,
     )
     # A recording with too few responses is refused here.
     match = world.build(np.random.default_rng(0)).world.match  # type: ignore[attr-defined]
