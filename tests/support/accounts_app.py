@@ -19,7 +19,7 @@ from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.web.api import accounts as accounts_api
 from tellback.classroom.web.api import sessions as sessions_api
 from tellback.classroom.web.api import tokens as tokens_api
-from tellback.classroom.web.middleware import add_middleware
+from tellback.classroom.web.app import add_middleware
 from tellback.classroom.web.monitoring import request_log
 from tellback.classroom.web.pages import public_pages
 from tellback.classroom.web.problem_handlers import DescribedApp

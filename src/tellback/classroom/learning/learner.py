@@ -65,7 +65,7 @@ class Effect(NamedTuple):
     """The change of the agent's answers by a description."""
 
     learned: int
-    flips: list[Flip]
+    changes: list[Flip]
     right: int | None
     requests: int
     version: int

@@ -16,27 +16,13 @@ PAGE = 500
 
 
 class ActiveDescription(NamedTuple):
-    """An active description, with the request and the response of its round.
-
-    Attributes
-    ----------
-    round, seq : int
-        The round, and the event of the description.
-    instruction : Instruction
-        x, the request.
-    choice : Choice
-        The response, as the agent chose it.
-    description : Instruction
-        x'.
-    matched, saw_request : bool
-        Whether it matches the request, and whether its teacher knew the request.
-    """
+    """An active description, with the request and the response of its round."""
 
     round: int
-    seq: int
-    instruction: Instruction
+    seq: int  # the event of the description
+    instruction: Instruction  # x, the request
     choice: Choice
-    description: Instruction
+    description: Instruction  # x'
     matched: bool = False
     saw_request: bool = False
 

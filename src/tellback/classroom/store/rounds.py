@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, Select, bindparam, func, select, update
 
 from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tables import events, rounds
@@ -75,17 +75,17 @@ _EVENT = select(events.c.data).where(
 
 def find_round(connection: Connection, lesson: str, number: int) -> RoundRow:
     """A round by its number; an error if there is none."""
-    which = {"this_lesson": lesson, "this_number": number}
-    row = connection.execute(_FIND, which).one_or_none()
-    if row is None:
-        raise UnknownNameError(f"There is no round {number} in this lesson.")
-    return round_row(row)
+    return _found_round(connection, _FIND, lesson, number)
 
 
 def lock_round(log: LessonLog, number: int) -> RoundRow:
     """A round that is about to change, locked: nobody else can claim it meanwhile."""
-    which = {"this_lesson": log.lesson, "this_number": number}
-    row = log.connection.execute(_HOLD, which).one_or_none()
+    return _found_round(log.connection, _HOLD, log.lesson, number)
+
+
+def _found_round(connection: Connection, query: Select[Any], lesson: str, number: int) -> RoundRow:
+    which = {"this_lesson": lesson, "this_number": number}
+    row = connection.execute(query, which).one_or_none()
     if row is None:
         raise UnknownNameError(f"There is no round {number} in this lesson.")
     return round_row(row)

@@ -27,10 +27,10 @@ class Holder(NamedTuple):
 
 
 def create(database: Database, account: str) -> str:
-    """Create a session. Returns its secret, for the cookie."""
+    """Create a session, and delete expired ones. Returns its secret, for the cookie."""
     secret, now = new_secret(), time.time()
     with database.write() as connection:
-        _remove_expired(connection)
+        connection.execute(delete(sessions).where(sessions.c.expires <= now))
         connection.execute(
             insert(sessions).values(
                 digest=digest(secret), account=account, created=now, expires=now + IDLE_SECONDS
@@ -80,13 +80,3 @@ def end(database: Database, secret: str) -> None:
 def end_all(connection: Connection, account: str) -> None:
     """End all sessions of an account."""
     connection.execute(delete(sessions).where(sessions.c.account == account))
-
-
-def remove_expired(database: Database) -> int:
-    """Remove expired sessions, and return how many. Each new session does so too."""
-    with database.write() as connection:
-        return _remove_expired(connection)
-
-
-def _remove_expired(connection: Connection) -> int:
-    return connection.execute(delete(sessions).where(sessions.c.expires <= time.time())).rowcount

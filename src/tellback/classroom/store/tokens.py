@@ -33,12 +33,7 @@ def make(
 ) -> tuple[Token, str]:
     """Create a token of an account. Returns also its secret, which cannot be shown again.
 
-    Parameters
-    ----------
-    name : str
-        What it is for.
-    lasts : float, optional
-        Seconds until it expires; without, until it is revoked.
+    ``name`` says what it is for. It expires after ``lasts`` seconds, if that is given.
     """
     secret, now = new_secret(TOKEN), time.time()
     expires = now + lasts if lasts is not None else None

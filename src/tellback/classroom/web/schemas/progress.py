@@ -6,10 +6,11 @@ from typing import Self
 
 from pydantic import BaseModel, Field
 
+from tellback.classroom.web.schemas.common import Answer
 from tellback.theory.shares import Share
 
 
-class ShareAnswer(BaseModel):
+class ShareAnswer(Answer):
     """A share of n trials, with an interval of 95%.
 
     In a lesson's progress all intervals that were ever shown hold together.
@@ -23,9 +24,7 @@ class ShareAnswer(BaseModel):
     @classmethod
     def of(cls, share: Share | None) -> Self | None:
         """The share as an answer; None if there is none."""
-        if share is None:
-            return None
-        return cls(share=share.share, low=share.low, high=share.high, n=share.n)
+        return None if share is None else cls.model_validate(share)
 
 
 class PointAnswer(BaseModel):

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from tellback.classroom.web.schemas.common import (
     LONGEST_SENTENCE,
+    Answer,
     Body,
     InstructionField,
     printable,
@@ -31,7 +32,7 @@ class NewDescription(Body):
     )
 
 
-class Change(BaseModel):
+class Change(Answer):
     """A held-out request with another answer than before."""
 
     request: int | str
@@ -41,7 +42,7 @@ class Change(BaseModel):
     is_right: bool | None
 
 
-class EffectAnswer(BaseModel):
+class EffectAnswer(Answer):
     """The effect of a description on the agent."""
 
     learned: int = Field(description="Descriptions so far.")

@@ -8,18 +8,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from time import monotonic
 
+from tellback.classroom.web.problems import rate_limited
+
 MOST_KEYS = 50_000
+LOGINS_FOR_A_NAME = 10
+LOGINS_FROM_AN_ADDRESS = 60
 
 
 class RateLimiter:
     """A token bucket for each key, in this process.
 
-    Parameters
-    ----------
-    a_minute : int
-        Requests a minute, and at once after a quiet minute; 0 for any number.
-    clock : callable, optional
-        A monotonic clock, in seconds.
+    It lets so many requests pass a minute, and at once after a quiet minute; 0 for any number.
     """
 
     def __init__(self, a_minute: int, clock: Callable[[], float] | None = None) -> None:
@@ -42,6 +41,23 @@ class RateLimiter:
             if len(self._left) > MOST_KEYS:
                 self._left.popitem(last=False)  # the least recently used
         return wait
+
+
+class LoginLimiter:
+    """Ten attempts a minute for a name from an address, and sixty from an address for all names.
+
+    A name is never locked for all addresses: else anybody could lock others out.
+    """
+
+    def __init__(self) -> None:
+        self._names = RateLimiter(LOGINS_FOR_A_NAME)
+        self._addresses = RateLimiter(LOGINS_FROM_AN_ADDRESS)
+
+    def demand(self, name: str, address: str) -> None:
+        """Count an attempt; a problem if there were too many."""
+        wait = self._addresses.wait(address) or self._names.wait((name, address))
+        if wait:
+            raise rate_limited(wait)
 
 
 def neighbours(address: str) -> str:
