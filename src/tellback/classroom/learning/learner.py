@@ -18,7 +18,6 @@ from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, e
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.store.active import active_descriptions, latest_described, read_active
-from tellback.classroom.store.asked_rounds import open_round
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.database import Connection, Database
 from tellback.classroom.store.descriptions import DescriptionResult, describe
@@ -37,7 +36,7 @@ from tellback.classroom.store.log import (
     writing,
 )
 from tellback.classroom.store.progress import CurvePoint
-from tellback.classroom.store.rounds import RoundRow, find_asked, find_round
+from tellback.classroom.store.rounds import RoundRow, find_asked, find_round, open_round
 from tellback.classroom.store.tasks import Content, TaskRow, find_task
 from tellback.errors import SettingError, TellbackError
 from tellback.responses import Listed
@@ -76,13 +75,6 @@ class Learner:
 
     Any process may have a learner of the same lesson. All rebuild the agent from the same log and
     agree to the last bit. Only the holder of the lesson's lease writes checkpoints and progress.
-
-    Parameters
-    ----------
-    database : Database
-        The database with the log.
-    lesson : LessonRow
-        The lesson.
     """
 
     def __init__(self, database: Database, lesson: LessonRow) -> None:

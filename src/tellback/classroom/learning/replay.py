@@ -59,19 +59,9 @@ def replay(
 ) -> Replayed:
     """Teach a new agent the active descriptions, in order, and compare.
 
-    Parameters
-    ----------
-    connection : Connection
-        Where the log is.
-    lesson : str
-        The lesson's id.
-    definition : Definition
-        The lesson's, with the agent that is to be tried.
-    propensities : str
-        How the propensities of the agent that played are known.
+    ``definition`` is the lesson's, with the agent to be tried. ``propensities`` says how those of
+    the agent that played are known.
 
-    Notes
-    -----
     An agent must not be judged by rounds that it learned from. The estimates are of an agent that
     was taught the first half of the descriptions, and is judged by the second half.
     """

@@ -37,8 +37,7 @@ from tellback.classroom.web.problem_handlers import DescribedApp, handle_problem
 from tellback.classroom.web.security.body_limit import BodyLimit
 from tellback.classroom.web.security.caller_cache import CallerCache
 from tellback.classroom.web.security.headers import SecurityHeaders
-from tellback.classroom.web.security.rate_limit import RateLimit
-from tellback.classroom.web.security.rate_limiter import LoginLimiter
+from tellback.classroom.web.security.rate_limits import LoginLimiter, RateLimit
 from tellback.classroom.web.security.same_origin import SameOrigin
 
 API = "/api/v1"

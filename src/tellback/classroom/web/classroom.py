@@ -27,13 +27,7 @@ MOST_OPEN = 64
 
 
 class Classroom:
-    """The state of the service in this process.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings of the classroom.
-    """
+    """The state of the service in this process."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -16,8 +16,7 @@ from tellback.classroom.web.schemas.accounts import Me, PasswordChange, SignIn
 from tellback.classroom.web.security.authentication import caller_cache_of, session_of
 from tellback.classroom.web.security.callers import Caller, Role
 from tellback.classroom.web.security.credentials import cookie_name
-from tellback.classroom.web.security.rate_limit import address_of
-from tellback.classroom.web.security.rate_limiter import LoginLimiter
+from tellback.classroom.web.security.rate_limits import LoginLimiter, address_of
 
 router = api_router("accounts")
 

@@ -40,17 +40,11 @@ class RoundAnswer(BaseModel):
     model_version: int = Field(description="The latest event that the agent knew of.")
 
 
-class RoundState(BaseModel):
+class RoundState(RoundAnswer):
     """A round: its request, the agent's choice, and its description."""
 
-    round: int
     status: str
     instruction: int | str
-    response: int
-    estimate: float | None
-    bonus: float | None
-    propensity: float | None
-    model_version: int
     description: int | str | None
     matched: bool | None = Field(description="Null where it must not count.")
     saw_request: bool | None
