@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from tellback.classroom.learning import checkpoints as kept
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.checkpoints import KEPT
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.descriptions import withdraw
@@ -18,6 +18,7 @@ from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import checkpoints
 from tellback.roles import State
 from tests.support.classroom_lessons import new_lesson, taught
+from tests.support.states import same_state
 
 
 def test_a_learner_that_starts_from_a_checkpoint_is_the_same(

@@ -77,8 +77,7 @@ def active_descriptions(connection: Connection, lesson: str) -> dict[int, int]:
 def count_active(connection: Connection, lesson: str) -> int:
     """Number of active descriptions."""
     query = select(func.count()).where(rounds.c.lesson == lesson, rounds.c.described.is_not(None))
-    found: int = connection.execute(query).scalar_one()
-    return found
+    return connection.execute(query).scalar_one()
 
 
 def latest_described(connection: Connection, lesson: str, count: int) -> list[int]:

@@ -129,8 +129,7 @@ def service_counts(connection: Connection, holders: Collection[str]) -> dict[str
     """Lessons, descriptions, open rounds, waiting deliveries, and leases of these holders."""
 
     def count(*conditions: Any) -> int:
-        found: int = connection.execute(select(func.count()).where(*conditions)).scalar_one()
-        return found
+        return connection.execute(select(func.count()).where(*conditions)).scalar_one()
 
     return {
         "lessons": count(lessons.c.id.is_not(None)),

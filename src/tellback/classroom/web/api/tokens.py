@@ -13,8 +13,7 @@ from tellback.classroom.web.dependencies import AClassroom, AsEngineer, demand_a
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import forbidden, not_found
 from tellback.classroom.web.routing import api_router
-from tellback.classroom.web.schemas.accounts import RowId
-from tellback.classroom.web.schemas.tokens import NewToken, NewTokenAnswer, TokenAnswer
+from tellback.classroom.web.schemas.accounts import NewToken, NewTokenAnswer, RowId, TokenAnswer
 from tellback.classroom.web.security.authentication import caller_cache_of
 from tellback.classroom.web.security.callers import Role
 

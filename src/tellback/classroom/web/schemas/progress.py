@@ -61,18 +61,15 @@ class UnsureAnswer(BaseModel):
     says: str
 
 
-class ProgressAnswer(BaseModel):
+class ProgressAnswer(CurveAnswer):
     """Progress of a lesson."""
 
     lesson: str
     name: str
     events: int
     rounds: int
-    described: int
     statuses: dict[str, int]
-    curve: list[PointAnswer] = Field(description="Empty where nobody can tell what is right.")
     matches: ShareAnswer | None = Field(description="Share of descriptions that match the request.")
-    match_says: str = Field(description="How matches are judged, and how often wrongly.")
     certified_regret: float | None = Field(
         description="The most regret so far, if the agent's bounds hold; null if it has none."
     )

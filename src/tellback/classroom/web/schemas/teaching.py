@@ -1,4 +1,4 @@
-"""Claims and descriptions."""
+"""Claims, descriptions and blind checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tellback.classroom.web.schemas.common import (
     InstructionField,
     printable,
 )
-from tellback.classroom.web.schemas.rounds import RoundContent
+from tellback.classroom.web.schemas.rounds import MOST_CANDIDATES, RoundContent
 
 
 class ClaimAnswer(RoundContent):
@@ -84,3 +84,23 @@ class Ended(BaseModel):
 
     round: int
     status: str
+
+
+class CheckAnswer(RoundContent):
+    """A description and the candidates of its round."""
+
+    description: int | str
+
+
+class Pick(Body):
+    """The response that a description fits."""
+
+    response: int = Field(ge=0, le=MOST_CANDIDATES)
+
+
+class Checked(BaseModel):
+    """Whether the pick was right."""
+
+    round: int
+    right: bool
+    response: int = Field(description="The response that was described.")
