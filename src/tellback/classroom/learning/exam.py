@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,13 +24,14 @@ MOST_NUMBERS = 4_000_000
 """Limit on the features of all their responses: with many responses, there are fewer requests."""
 
 
-class Flip(NamedTuple):
-    """A request whose answer has changed; ``right`` is None if that is not known."""
+@dataclass(frozen=True)
+class Flip:
+    """A request with another answer than before."""
 
     request: Instruction
     before: int
     after: int
-    was_right: bool | None
+    was_right: bool | None  # None if that is not known
     is_right: bool | None
 
 

@@ -45,10 +45,9 @@ from tellback.streams import Streams
 
 
 class OpenedRound(NamedTuple):
-    """A new round: its request, the agent's choice, and the version of the agent."""
+    """A new round: the agent's choice, and the version of the agent."""
 
     number: int
-    instruction: Instruction
     choice: Choice
     version: int
 
@@ -67,7 +66,6 @@ class Effect(NamedTuple):
     changes: list[Flip]
     right: int | None
     requests: int
-    version: int
 
 
 class Learner:
@@ -163,7 +161,7 @@ class Learner:
                 return None
             number = json.loads(answer)["round"]
             asked = find_asked(connection, self.lesson, find_round(connection, self.lesson, number))
-        return OpenedRound(number, *asked)
+        return OpenedRound(number, asked.choice, asked.version)
 
     def ask_from_world(self, account: str, until: float | None = None) -> OpenedRound:
         """Have the agent respond to the next task of the lesson's world, in a new round.
@@ -219,7 +217,7 @@ class Learner:
                     add_answer(log.connection, request, json.dumps({"round": number}))
             # Only now is it committed. A request teaches nothing.
             self.agent.seq = log.latest
-        return OpenedRound(number, task.instruction, choice, version)
+        return OpenedRound(number, choice, version)
 
     def _wants_second(self, number: int) -> bool:
         share = self.definition.second_share
@@ -327,7 +325,6 @@ class Learner:
             self.exam.flips(before, after),
             None if right is None else sum(right),
             len(self.exam.tasks),
-            self.agent.seq,
         )
 
     def _answered(self) -> Indices:

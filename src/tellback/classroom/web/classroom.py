@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from contextlib import suppress
 
 from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.definition import Definition
@@ -61,13 +62,11 @@ class Classroom:
         """The id of the demonstration lesson, which is created if it is missing."""
         try:
             with self.database.read() as connection:
-                return find_lesson(connection, ID).id
+                find_lesson(connection, ID)
         except UnknownNameError:
-            pass
-        try:
-            return self.create(NAME, demonstration(), ID).id
-        except ConflictError:  # another process was faster
-            return ID
+            with suppress(ConflictError):  # another process was faster
+                self.create(NAME, demonstration(), ID)
+        return ID
 
     def learner_at_hand(self, lesson: str) -> Learner | None:
         """The agent of a lesson, if this process has it in memory."""

@@ -56,7 +56,7 @@ def _any_round(caller: Caller) -> bool:
 def _effect(effect: Effect) -> EffectAnswer:
     # Answers that became right or wrong come first.
     flips = sorted(effect.changes, key=lambda flip: flip.was_right == flip.is_right)
-    return EffectAnswer.model_validate(effect._replace(changes=flips[:MOST_CHANGES]))
+    return EffectAnswer(**effect._replace(changes=flips[:MOST_CHANGES])._asdict())
 
 
 @router.delete("/lessons/{lesson}/rounds/{round}/description")

@@ -20,9 +20,7 @@ from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.progress import (
     CurveAnswer,
-    PointAnswer,
     ProgressAnswer,
-    ShareAnswer,
     TeacherAnswer,
     UnsureAnswer,
 )
@@ -62,7 +60,7 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         events=row.events,
         rounds=row.rounds,
         statuses=statuses,
-        matches=ShareAnswer.of(match_rate(columns)),
+        matches=match_rate(columns),
         certified_regret=proof.regret,
         light=proof.light.light,
         light_says=_with_caveat(proof.light, proof_status_of(learner.agent.model_agent)),
@@ -71,8 +69,8 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
             for one in counts
         ],
-        agreement=ShareAnswer.of(running(agreed)),
-        checks=ShareAnswer.of(running(checked)),
+        agreement=running(agreed),
+        checks=running(checked),
         **dict(success),
     )
 
@@ -97,9 +95,8 @@ def get_curve(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CurveAn
 
 def _curve(connection: Connection, learner: Learner) -> CurveAnswer:
     match = learner.definition.match
-    points = curve(connection, learner.lesson)
     return CurveAnswer(
         described=counts_by_status(connection, learner.lesson).get("described", 0),
-        curve=[PointAnswer(**point._asdict()) for point in points],
+        curve=curve(connection, learner.lesson),
         match_says=match.says if match else "",
     )

@@ -69,12 +69,6 @@ class Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Answer(BaseModel):
-    """The base of answers that are made from an object with fields of the same names."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-
 def finite(value: float | None) -> float | None:
     """A number as JSON can hold it: null instead of NaN and the infinities."""
     return None if value is None or not math.isfinite(value) else float(value)

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from tellback.classroom.learning.exam import Flip
 from tellback.classroom.web.schemas.common import (
     LONGEST_SENTENCE,
-    Answer,
     Body,
     InstructionField,
     printable,
@@ -32,21 +32,11 @@ class NewDescription(Body):
     )
 
 
-class Change(Answer):
-    """A held-out request with another answer than before."""
-
-    request: int | str
-    before: int
-    after: int
-    was_right: bool | None
-    is_right: bool | None
-
-
-class EffectAnswer(Answer):
+class EffectAnswer(BaseModel):
     """The effect of a description on the agent."""
 
     learned: int = Field(description="Descriptions so far.")
-    changes: list[Change]
+    changes: list[Flip]
     right: int | None = Field(description="Held-out requests met; null if nobody can tell.")
     requests: int
 
