@@ -107,7 +107,7 @@ def searches() -> tuple[Search, ...]:
 
     words: dict[str, AgentSpec] = {
         _words(waves, length, lam): Greedy(model=Keywords(waves, length, lam))
-        for waves, length, lam in product((100, 200), (0.5, 1.0, 2.0), (0.03, 0.1, 0.3))
+        for waves, length, lam in product((100, 200), (0.5, 1.0, 2.0), (0.3, 1.0, 3.0))
     }
     usual, keywords = Deviations(), Keywords()
     return (

@@ -13,6 +13,7 @@ from tellback.cli import (
     about,
     accounts,
     certify,
+    data,
     diagnose,
     evaluate,
     league,
@@ -60,6 +61,7 @@ app.command("diagnose")(diagnose.diagnose)
 app.add_typer(paper.app, name="paper")
 app.command("league")(league.league)
 app.command("check")(about.check)
+app.add_typer(data.app, name="data")
 app.command("teach")(teach.teach)
 app.command("serve")(teach.serve)
 app.add_typer(accounts.accounts_app, name="accounts")

@@ -1,5 +1,23 @@
 """Recordings: responses that people have described, in files."""
 
+from tellback.recordings.features import FEWEST, Columns, FeatureRows, tokens_of
+from tellback.recordings.reading import MOST_FAULTS, Fault, faults, read, write
 from tellback.recordings.recording import RecordedResponse, Recording, Said, Step
+from tellback.recordings.summary import Summary
 
-__all__ = ["RecordedResponse", "Recording", "Said", "Step"]
+__all__ = [
+    "FEWEST",
+    "MOST_FAULTS",
+    "Columns",
+    "Fault",
+    "FeatureRows",
+    "RecordedResponse",
+    "Recording",
+    "Said",
+    "Step",
+    "Summary",
+    "faults",
+    "read",
+    "tokens_of",
+    "write",
+]
