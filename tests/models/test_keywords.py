@@ -105,7 +105,7 @@ def test_the_regression_is_the_one_that_numpy_solves(number: int, waves: int) ->
     told = occurred(lessons)
     expected = np.linalg.solve(sigma, points.T @ told).T
     left = told - points @ expected.T
-    squares = left.T @ left + 0.3 * expected @ expected.T + 6.0 * np.eye(told.shape[1])
+    squares = left.T @ left + 0.3 * expected @ expected.T + 1.0 * np.eye(told.shape[1])
     state: Any = model.state()
     np.testing.assert_allclose(state["coefficients"], expected, atol=1e-9)
     np.testing.assert_allclose(state["inverse"], np.linalg.inv(sigma), atol=1e-9)

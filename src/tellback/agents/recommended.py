@@ -51,7 +51,8 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     if not isinstance(responses, Listed):
         raise SettingError(f"The agents there are need responses in a list, not {responses!r}.")
     if isinstance(task.instruction, str):
-        return Greedy(model=Keywords(waves=0, lam=3.0) if responses.dim >= MANY else Keywords())
+        many = Keywords(waves=0, lam=3.0, noise=6.0)
+        return Greedy(model=many if responses.dim >= MANY else Keywords())
     if responses.off_simplex:
         return LearnedLORIL(model=Network())
     if _one_hot(responses):

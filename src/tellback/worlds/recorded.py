@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -111,6 +111,8 @@ class Recorded(WorldSpec):
 
     def __post_init__(self) -> None:
         demand_text_encoder("text", self.text)
+        if not isinstance(self.order, bool):
+            raise SettingError(f"order must be True or False, not {self.order!r}.")
         Split(self.hold_out, self.share, self.split, self.part)
         self._set_validated(
             path=str(self.path),
@@ -289,9 +291,9 @@ class _Content(NamedTuple):
 
 def _checked_digest(path: str, like: str, given: str) -> str:
     """The digest of the files as they are now; an error if another is given."""
-    now = _read(path, _stamp(path)).digest
+    now = _digest(path)
     if like:
-        both = f"{now} {_read(like, _stamp(like)).digest}"
+        both = f"{now} {_digest(like)}"
         now = hashlib.sha256(both.encode()).hexdigest()
     if given not in ("", now):
         raise SettingError(
@@ -299,6 +301,13 @@ def _checked_digest(path: str, like: str, given: str) -> str:
             "Leave sha256 empty to take it as it is now."
         )
     return now
+
+
+def _digest(path: str) -> str:
+    recording = _read(path, _stamp(path))
+    pictured = any(response.image for response in recording)
+    # A picture can be edited while the file of the recording stays the same.
+    return replace(recording).digest if pictured else recording.digest
 
 
 def _stamp(path: str) -> tuple[object, ...]:
@@ -327,7 +336,7 @@ def _content(
     _checked_digest(path, like, sha256)
     recordings = [_read(one, _stamp(one)) for one in (path, like or path)]
     if level == "steps":
-        recordings = [one.by_step for one in recordings]
+        recordings = [one.by_step() for one in recordings]
     recording, model = recordings
     columns = Columns.of(model, fewest=fewest, order=order, text=text, encoder=encoder)
     return _Content(recording, columns, columns.rows(recording))
