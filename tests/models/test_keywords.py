@@ -241,8 +241,10 @@ def test_doubt_leads_nearer_to_what_right_descriptions_teach(
     def likely(lessons: list[Lesson]) -> Floats:
         model = taught(lessons, waves=0)
         found = model._regression.expected(model._fourier(rows)).words
-        columns = [model._columns.of(f"{word}{i}") for word in ("with", "no") for i in range(8)]
-        return found[:, columns]
+        named = [f"{word}{i}" for word in ("with", "no") for i in range(8)]
+        told = np.array([model._columns.told([word]) for word in named])
+        shown: Floats = found @ told.T
+        return shown
 
     aim = likely(right)
     doubting = np.abs(likely(told) - aim).mean()

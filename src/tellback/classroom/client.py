@@ -21,7 +21,10 @@ from tellback.classroom.signing import verified
 from tellback.errors import TellbackError
 from tellback.extras import from_extra
 from tellback.files import atomic_write
-from tellback.roles import Instruction
+from tellback.recordings.features import Columns
+from tellback.recordings.recording import Recording
+from tellback.recordings.teaching import import_parts
+from tellback.roles import Facts, Instruction
 from tellback.specs import Data, Spec
 
 if TYPE_CHECKING:
@@ -218,15 +221,7 @@ class Preview(NamedTuple):
 
 
 class RemoteLesson:
-    """A lesson of a classroom.
-
-    Parameters
-    ----------
-    client : Client
-        The connection to the classroom.
-    id : str
-        The lesson's id.
-    """
+    """A lesson of a classroom, as ``Client.create_lesson`` and ``Client.lesson`` give it."""
 
     def __init__(self, client: Client, id: str) -> None:
         self._client = client
@@ -299,19 +294,31 @@ class RemoteLesson:
         """Teach another agent the same descriptions, and evaluate it."""
         return self._send("POST", "/replay", json={"agent": _plain(agent)}, timeout=120)
 
-    def export(self, path: str | Path, *, format: str = "jsonl", images: bool = False) -> None:
-        """Export the lesson to a file: "jsonl", "parquet", or a "log" for ``Log.load``."""
-        params = {"format": format, "images": str(images).lower()}
+    def export(self, path: str | Path, *, format: str = "jsonl", **options: bool) -> None:
+        """Export the lesson to a file.
+
+        All events as "jsonl" or "parquet" (``images=True`` has the pictures too); rounds as a "log"
+        for ``Log.load``; descriptions as "chat" messages (``context``, ``candidates``: whether to
+        tell them), or as a "recording" for ``tellback.recordings.read``.
+        """
+        params = {"format": format} | {name: str(on).lower() for name, on in options.items()}
         self._client.download(f"{self._path}/export", Path(path), params)
 
     def import_(self, path: str | Path, *, key: str | None = None) -> Data:
         """Import rounds from a file of lines, or an export: all of them, or none."""
-        headers = {
-            "Idempotency-Key": key or uuid.uuid4().hex,
-            "Content-Type": "application/jsonl",
-        }
         with Path(path).open("rb") as file:
-            return self._send("POST", "/import", content=file, headers=headers, timeout=600)
+            return self._import(file, key)
+
+    def teach(self, recording: Recording, columns: Columns | None = None) -> int:
+        """Teach the agent every description of a recording, in order. Returns how many."""
+        about = self._send("GET", "")["definition"]
+        facts = Facts(about["dim"], about["instructions"])
+        parts = import_parts(recording, columns, about["candidates"], facts)
+        return sum(int(self._import(part)["descriptions"]) for part in parts)
+
+    def _import(self, content: Any, key: str | None = None) -> Data:
+        headers = {"Idempotency-Key": key or uuid.uuid4().hex, "Content-Type": "application/jsonl"}
+        return self._send("POST", "/import", content=content, headers=headers, timeout=600)
 
 
 class RemoteRound:
@@ -378,9 +385,8 @@ def _candidates(
 
 def _from_the_start(request: dict[str, Any]) -> dict[str, Any]:
     """The request, with a file that was sent in part rewound."""
-    content = request.get("content")
-    if content is not None and hasattr(content, "seek"):
-        content.seek(0)
+    if hasattr(request.get("content"), "seek"):
+        request["content"].seek(0)
     return request
 
 

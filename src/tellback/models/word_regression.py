@@ -112,14 +112,12 @@ class WordRegression:
     def fit(self, points: Array, told: Array, weights: Array) -> None:
         """Learn descriptions, a row each, and nothing else."""
         weighted = points * weights[:, None]
-        self.inverse = _symmetric(
-            np.linalg.inv(weighted.T @ points + self._lam * np.eye(self._size))
-        )
+        self.inverse = _inverse(weighted.T @ points + self._lam * np.eye(self._size))
         sums = told.T @ weighted
         self.coefficients = sums @ self.inverse
         squares = told.T @ (told * weights[:, None]) - self.coefficients @ sums.T
         squares[np.diag_indices(len(squares))] += max(self._noise, NOISE_RATE * len(points))
-        self.metric = _symmetric(np.linalg.inv(squares))
+        self.metric = _inverse(squares)
         self.counts = weights @ told
         self.weight = float(weights.sum())
 
@@ -229,8 +227,10 @@ def _root(covariance: Array) -> Array:
     return root
 
 
-def _symmetric(matrix: Array) -> Array:
-    symmetric: Array = (matrix + matrix.T) / 2
+def _inverse(matrix: Array) -> Array:
+    """The inverse of a symmetric matrix, symmetric to the bit."""
+    inverse = np.linalg.inv(matrix)
+    symmetric: Array = np.float64(0.5) * (inverse + inverse.T)
     return symmetric
 
 

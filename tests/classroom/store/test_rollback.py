@@ -308,8 +308,9 @@ def test_whoever_has_checked_a_round_does_not_check_it_again_after_a_roll_back(
     lesson.do("back", number + 1)
     with database.read() as connection:
         assert checks(connection, lesson.id) == []
-        assert round_to_check(connection, lesson.id, "ben") is None
-        assert round_to_check(connection, lesson.id, "cat") == (number, 1)
+        dim = lesson.learner.definition.facts.dim
+        assert round_to_check(connection, lesson.id, "ben", dim) is None
+        assert round_to_check(connection, lesson.id, "cat", dim) == (number, 1)
 
 
 def test_whoever_has_described_a_round_has_seen_its_request_for_good(database: Database) -> None:

@@ -207,7 +207,7 @@ def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
     """The checked value; an error names the field."""
     try:
         return check(name, *values, **limits)
-    except (TellbackError, TypeError, ValueError, OverflowError) as error:
+    except (TellbackError, TypeError, ValueError, OverflowError, OSError) as error:
         raise FieldError(name, str(error)) from error
 
 

@@ -13,6 +13,7 @@ from tellback.classroom.learning.definition import Definition
 from tellback.roles import Instruction, Simulation, Task, Truth
 from tellback.streams import Streams
 from tellback.ties import maxima
+from tellback.worlds.recorded import Recorded
 
 REQUESTS = 100
 """Held-out requests of a demonstration."""
@@ -79,9 +80,18 @@ def _first_best(agent: ModelAgent, task: Task) -> int:
 
 def exam_of(definition: Definition, simulation: Simulation | None) -> Exam:
     """The exam of a lesson: held-out requests of its world; without a world, none yet."""
+    if isinstance(definition.world, Recorded):
+        simulation = _held_out(definition.world)
     if simulation is None:
         return Exam([])
     stream = Streams(definition.seed).stream("exam")
     world = simulation.world
     tasks = [world.task(t, (), stream.at(t)) for t in range(1, REQUESTS + 1)]
     return Exam(tasks, simulation.truth)
+
+
+def _held_out(world: Recorded) -> Simulation | None:
+    """The part of a recording that teaches nothing; None if all of it teaches."""
+    if not world.hold_out:
+        return None
+    return world.with_settings({"part": "exam"}).build(np.random.default_rng(0))

@@ -177,7 +177,7 @@ class Learner:
                     number = latest_round(connection, self.lesson) + 1
                 # Pictures take a while to draw: not in a transaction that writes.
                 task = world.task(number, (), self._tasks.at(number))
-                content = content_of(task)
+                content = content_of(task, self.definition.world)
                 opened = self._open(task, content, account, until=until, expected=number)
                 if opened is not None:  # else another process took the number
                     return opened
@@ -352,11 +352,13 @@ class Learner:
             self.exam.tasks = [task for task in chosen.values() if task is not None]
 
     def _request(self, connection: Connection, round: int) -> Task | None:
-        """The request of a round; None if the model refuses it."""
+        """The request of a round; None if there is one response only, or the model refuses it."""
         asked = find_asked(connection, self.lesson, find_round(connection, self.lesson, round))
         features = find_task(connection, self.lesson, round).features
         responses = Listed(features_from(features, self.definition.facts.dim))
         task = Task(None, asked.instruction, responses)
+        if len(responses) < 2:
+            return None
         try:
             self._considered(task)
         except TellbackError:

@@ -25,6 +25,7 @@ class ActiveDescription(NamedTuple):
     description: Instruction  # x'
     matched: bool = False
     saw_request: bool = False
+    account: str = ""  # the teacher's
 
 
 _asked = events.alias("asked")
@@ -33,6 +34,7 @@ _ACTIVE = (
         rounds.c.number,
         rounds.c.described,
         events.c.data.label("described_data"),
+        events.c.account,
         _asked.c.data.label("asked_data"),
     )
     .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described))
@@ -58,6 +60,7 @@ def read_active(connection: Connection, lesson: str, after: int = 0) -> Iterator
                 told["description"],
                 told["matched"],
                 told["saw_request"],
+                row.account or "",
             )
         if len(rows) < PAGE:
             return

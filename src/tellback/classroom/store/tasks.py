@@ -14,6 +14,8 @@ from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tables import pictures, tasks
 from tellback.errors import UnknownNameError
 
+FEATURE_BYTES = 8
+
 
 @dataclass(frozen=True)
 class Content:
@@ -35,7 +37,7 @@ class TaskRow(NamedTuple):
 
     def candidates(self, dim: int) -> int:
         """The number of responses with so many features."""
-        return len(self.features) // (8 * dim)
+        return len(self.features) // (FEATURE_BYTES * dim)
 
 
 _ADD_TASK, _ADD_PICTURES = insert(tasks), insert(pictures)

@@ -23,15 +23,16 @@ router = api_router("checks", 404, 422)
 )
 def next_check(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CheckAnswer | Response:
     """A description by somebody else, and all candidates, to pick the one that it describes."""
+    dim = learner.definition.facts.dim
     with room.database.read() as connection:
-        found = round_to_check(connection, learner.lesson, caller.account)
+        found = round_to_check(connection, learner.lesson, caller.account, dim)
         if found is None:
             return Response(status_code=204)
         number, description = found
         task = find_task(connection, learner.lesson, number)
     return CheckAnswer(
         description=description,
-        **content_fields(learner.lesson, learner.definition.facts.dim, task),
+        **content_fields(learner.lesson, dim, task),
     )
 
 
