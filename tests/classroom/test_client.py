@@ -15,12 +15,12 @@ import pytest
 
 from tellback.agents import EpsilonGreedy
 from tellback.classroom.client import Client, ProblemError, UnreachableError
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.extras import install_command
 from tellback.off_policy import Log
 from tellback.recordings import Columns, read, teach
 from tests.support.api_room import AGENT, CHANCE, DIM, FEATURES, Room
 from tests.support.recordings import small_recording
+from tests.support.states import same_state
 
 
 def client_of(room: Room, **more: Any) -> Client:

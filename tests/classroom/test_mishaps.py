@@ -14,7 +14,6 @@ from tellback.classroom.learning import background_jobs
 from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.checks import round_to_check
 from tellback.classroom.store.claims import claim_round
@@ -27,6 +26,7 @@ from tellback.errors import UnknownNameError
 from tellback.matching import Same
 from tellback.responses import Listed
 from tests.support.patience import PATIENCE
+from tests.support.states import same_state
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import pytest
 from tellback.classroom.learning import learner as module
 from tellback.classroom.learning.demonstration import content_of, demonstration
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.errors import ConflictError
@@ -21,6 +20,7 @@ from tellback.classroom.web.classroom import Classroom
 from tellback.responses import Listed
 from tellback.roles import Task, WorldSpec
 from tests.support.classroom_lessons import SENTENCES, new_lesson, taught
+from tests.support.states import same_state
 
 
 def failing(*_: object) -> None:

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.recorded import lesson_id, recorded_definition, shown_content
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.active import read_active
@@ -23,6 +23,7 @@ from tellback.recordings import RecordedResponse, Recording, Said, teach, write
 from tellback.streams import Streams
 from tellback.worlds.recorded import Recorded
 from tests.support.recordings import small_recording, written
+from tests.support.states import same_state
 
 
 @pytest.fixture

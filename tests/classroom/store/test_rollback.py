@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select, update
 
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.active import read_active
 from tellback.classroom.store.checks import keep_check, round_to_check
 from tellback.classroom.store.claims import claim_round
@@ -31,6 +31,7 @@ from tellback.errors import TellbackError
 from tellback.matching import Same
 from tellback.responses import Listed
 from tests.support.classroom_parts import active_after
+from tests.support.states import same_state
 
 FEATURES = [[1.0, 0.0, 0.2], [0.0, 1.0, 0.1], [0.3, 0.3, 0.4]]
 ASKED = 1

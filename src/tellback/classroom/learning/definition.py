@@ -163,8 +163,7 @@ class Definition:
                 "agent", f"agent must be a model and an explorer, such as loril, not {agent!r}."
             )
         _refuse_huge("agent", agent.to_data())
-        resolved = agent.resolved(self.facts)
-        return resolved
+        return agent.resolved(self.facts)
 
     def demand_instruction(self, instruction: Instruction, field: str = "instruction") -> None:
         """Raise an error that names the field, unless this is an instruction of the lesson."""

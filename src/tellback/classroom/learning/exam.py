@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from tellback.agents.agent import ModelAgent
 from tellback.arrays import Indices
 from tellback.classroom.learning.definition import Definition
-from tellback.roles import Simulation, Task, Truth
+from tellback.roles import Instruction, Simulation, Task, Truth
 from tellback.streams import Streams
 from tellback.ties import maxima
 from tellback.worlds.recorded import Recorded
@@ -25,26 +25,19 @@ MOST_NUMBERS = 4_000_000
 """Limit on the features of all their responses: with many responses, there are fewer requests."""
 
 
-class Flip(NamedTuple):
-    """A request whose answer has changed; ``right`` is None if that is not known."""
+@dataclass(frozen=True)
+class Flip:
+    """A request with another answer than before."""
 
-    task: Task
+    request: Instruction
     before: int
     after: int
-    was_right: bool | None
+    was_right: bool | None  # None if that is not known
     is_right: bool | None
 
 
 class Exam:
-    """The agent's answers to some requests, without exploring.
-
-    Parameters
-    ----------
-    tasks : iterable of Task
-        The requests.
-    truth : Truth, optional
-        The referee of a demonstration.
-    """
+    """The agent's answers to some requests, without exploring; a demonstration has the truth."""
 
     def __init__(self, tasks: Iterable[Task], truth: Truth | None = None) -> None:
         self.tasks = list(tasks)
@@ -63,24 +56,19 @@ class Exam:
         """Which answers have the highest possible reward; None if that is not known."""
         if self._truth is None:
             return None
-        return [self._is_right(task, int(y)) for task, y in zip(self.tasks, answers, strict=True)]
+        pairs = zip(self.tasks, answers.tolist(), strict=True)
+        return [bool(self._is_right(task, response)) for task, response in pairs]
 
-    def _is_right(self, task: Task, response: int) -> bool:
-        assert self._truth is not None
+    def _is_right(self, task: Task, response: int) -> bool | None:
+        if self._truth is None:
+            return None
         return self._truth.reward(task, response) >= self._truth.best(task)
 
     def flips(self, before: Indices, after: Indices) -> list[Flip]:
         """The requests whose answer has changed."""
-        judge = self._is_right if self._truth is not None else None
         return [
-            Flip(
-                task,
-                int(was),
-                int(now),
-                judge(task, int(was)) if judge else None,
-                judge(task, int(now)) if judge else None,
-            )
-            for task, was, now in zip(self.tasks, before, after, strict=True)
+            Flip(task.instruction, was, now, self._is_right(task, was), self._is_right(task, now))
+            for task, was, now in zip(self.tasks, before.tolist(), after.tolist(), strict=True)
             if was != now
         ]
 

@@ -36,13 +36,7 @@ MOST_OPEN = 64
 
 
 class Classroom:
-    """The state of the service in this process.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings of the classroom.
-    """
+    """The state of the service in this process."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -76,13 +70,11 @@ class Classroom:
         """The id of the demonstration lesson, which is created if it is missing."""
         try:
             with self.database.read() as connection:
-                return find_lesson(connection, ID).id
+                find_lesson(connection, ID)
         except UnknownNameError:
-            pass
-        try:
-            return self.create(NAME, demonstration(), ID).id
-        except ConflictError:  # another process was faster
-            return ID
+            with suppress(ConflictError):  # another process was faster
+                self.create(NAME, demonstration(), ID)
+        return ID
 
     def lesson_from(self, path: str | Path, candidates: int, held_out: float) -> str:
         """The id of the lesson of a recording, created and taught by it if it is missing."""

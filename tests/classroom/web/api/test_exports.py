@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind
 from tellback.cli import app as commands
 from tellback.off_policy import Log
 from tellback.recordings import read, teach
 from tests.support.api_room import FEATURES, Room, _kept_lesson, eventful
+from tests.support.states import same_state
 
 
 def test_a_table_has_a_row_for_each_event(room: Room) -> None:

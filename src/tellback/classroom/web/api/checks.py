@@ -9,9 +9,9 @@ from tellback.classroom.store.log import writing
 from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
-from tellback.classroom.web.schemas.checks import CheckAnswer, Checked, Pick
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import content_fields
+from tellback.classroom.web.schemas.teaching import CheckAnswer, Checked, Pick
 
 router = api_router("checks", 404, 422)
 
