@@ -15,14 +15,14 @@ from tests.support.recordings import alfred_data, line, lines_file, small_record
 def test_a_sound_file_is_summed_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written(tmp_path, small_recording(rooms=3, responses=8))
+    written(tmp_path, small_recording(rooms=5, responses=16))
     assert command("data check r.jsonl --candidates 6", tmp_path, monkeypatch) == 0
     said = capsys.readouterr().out
     assert "r.jsonl: no faults" in said
-    assert "24 in 3 groups" in said
-    assert "72 by 6 people, and 0 by people not named" in said
-    assert "72 described (--steps)" in said
-    assert "3 of 3 groups have 6 that differ" in said
+    assert "80 in 5 groups" in said
+    assert "240 by 6 people, and 0 by people not named" in said
+    assert "240 described (--steps)" in said
+    assert "5 of 5 groups have 6 that differ" in said
 
 
 def test_faults_have_line_numbers_and_end_with_1(
@@ -51,7 +51,7 @@ def test_a_summary_is_data_for_programs(
     assert command("data check r.jsonl --steps --json", tmp_path, monkeypatch) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["responses"] == 72
-    assert data["sha256"] == recording.by_step.digest
+    assert data["sha256"] == recording.by_step().digest
     assert data["faults"] == []
 
 

@@ -105,7 +105,7 @@ def test_the_regression_is_the_one_that_numpy_solves(number: int, waves: int) ->
     told = occurred(lessons)
     expected = np.linalg.solve(sigma, points.T @ told).T
     left = told - points @ expected.T
-    squares = left.T @ left + 0.3 * expected @ expected.T + 6.0 * np.eye(told.shape[1])
+    squares = left.T @ left + 0.3 * expected @ expected.T + 1.0 * np.eye(told.shape[1])
     state: Any = model.state()
     np.testing.assert_allclose(state["coefficients"], expected, atol=1e-9)
     np.testing.assert_allclose(state["inverse"], np.linalg.inv(sigma), atol=1e-9)
@@ -241,8 +241,10 @@ def test_doubt_leads_nearer_to_what_right_descriptions_teach(
     def likely(lessons: list[Lesson]) -> Floats:
         model = taught(lessons, waves=0)
         found = model._regression.expected(model._fourier(rows)).words
-        columns = [model._columns.of(f"{word}{i}") for word in ("with", "no") for i in range(8)]
-        return found[:, columns]
+        named = [f"{word}{i}" for word in ("with", "no") for i in range(8)]
+        told = np.array([model._columns.told([word]) for word in named])
+        shown: Floats = found @ told.T
+        return shown
 
     aim = likely(right)
     doubting = np.abs(likely(told) - aim).mean()

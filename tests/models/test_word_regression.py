@@ -17,7 +17,7 @@ def data(seed: int, number: int = 40) -> tuple[Floats, Floats, Floats]:
 
 
 def fitted(points: Floats, told: Floats, weights: Floats) -> WordRegression:
-    regression = WordRegression(points.shape[1], 0.5)
+    regression = WordRegression(points.shape[1], 0.5, 2.0)
     regression.widen(told.shape[1])
     regression.fit(points, told, weights)
     return regression
@@ -26,7 +26,7 @@ def fitted(points: Floats, told: Floats, weights: Floats) -> WordRegression:
 @pytest.mark.parametrize("order", [1, -1])
 def test_one_by_one_in_any_order_is_as_all_at_once(order: int) -> None:
     points, told, weights = data(0)
-    one_by_one = WordRegression(points.shape[1], 0.5)
+    one_by_one = WordRegression(points.shape[1], 0.5, 2.0)
     one_by_one.widen(told.shape[1])
     for point, x, weight in zip(points[::order], told[::order], weights[::order], strict=True):
         one_by_one.learn(point, x, weight)

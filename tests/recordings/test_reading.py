@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tellback.errors import SettingError
 from tellback.recordings import RecordedResponse, Recording, Said, faults, read, write
+from tellback.recordings.fields import FIELDS
 from tellback.recordings.lines import LONGEST_LINE
 from tests.support.recordings import alfred_data, line, lines_file, small_recording, written
 
@@ -119,6 +120,34 @@ def test_a_fault_has_its_line_its_field_and_its_value(tmp_path: Path, bad: Any, 
     assert len(fault.message) < 400
     with pytest.raises(SettingError, match=rf"(?s)^Line 3 of r.jsonl: .*{says}"):
         read(path)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+ANY_FIELDS = st.dictionaries(st.sampled_from([*FIELDS, "turk_annotations", "plan", "x"]), ANYTHING)
+
+
+@given(
+    st.binary(max_size=60)
+    | st.builds(lambda data: json.dumps({**line(), **data}).encode(), ANY_FIELDS)
+    | st.builds(lambda data: json.dumps({**alfred_data(), **data}).encode(), ANY_FIELDS)
+    | st.binary(max_size=60).map(lambda data: b"id,group,description,f:n\n" + data)
+    | st.binary(max_size=60).map(lambda data: b"\x1f\x8b\x08" + data),
+    st.sampled_from(["r.jsonl", "r.csv"]),
+)
+def test_whatever_a_file_holds_is_a_recording_or_has_a_fault(content: bytes, name: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(content)
+        found = faults(path)
+        if found:
+            with pytest.raises(SettingError):
+                read(path)
+        else:
+            assert len(read(path))
 
 
 def test_what_shows_only_between_lines_is_found(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_the_digest_changes_with_every_part_of_the_content() -> None:
 
 def test_every_described_step_is_a_response_of_its_own() -> None:
     whole = small_recording(rooms=1, responses=2)
-    steps = whole.by_step
+    steps = whole.by_step()
     assert len(steps) == 6
     first, of_whole = steps.responses[0], whole.responses[0]
     assert first.id == f"{of_whole.id}/0"
@@ -58,7 +58,7 @@ def test_steps_that_nobody_described_are_left_out() -> None:
     said = (Said("it went", "Ann"),)
     one = response("a", steps=(("go",), ("stop",)), step_descriptions=((), said))
     other = response("b", steps=(("go",),))
-    assert [step.id for step in Recording((one, other)).by_step] == ["a/1"]
+    assert [step.id for step in Recording((one, other)).by_step()] == ["a/1"]
 
 
 def test_the_summary_counts() -> None:

@@ -186,7 +186,7 @@ class ModelAgentSpec(AgentSpec):
 
 def default_model(facts: Facts) -> ModelSpec:
     """The model for a kind of instructions, where the user names none."""
-    return Keywords() if facts.language else Mixture()
+    return Keywords.for_features(facts.dim) if facts.language else Mixture()
 
 
 def part(state: State, prefix: str) -> State:

@@ -16,6 +16,7 @@ from tellback.cli import (
     data,
     diagnose,
     evaluate,
+    export,
     league,
     paper,
     run,
@@ -61,6 +62,7 @@ app.command("diagnose")(diagnose.diagnose)
 app.add_typer(paper.app, name="paper")
 app.command("league")(league.league)
 app.command("check")(about.check)
+data.app.command("export")(export.export)
 app.add_typer(data.app, name="data")
 app.command("teach")(teach.teach)
 app.command("serve")(teach.serve)

@@ -108,9 +108,8 @@ def _features(recording: Recording) -> tuple[str, tuple[int, ...]]:
     except SettingError as error:
         said, row_of = "" if pictured else str(error), (0,) * len(plain)
     if pictured:
-        said = " and ".join(
-            filter(None, [said, "those of the pictures, by the encoder you choose"])
-        )
+        by_encoder = "those of the pictures, by the encoder that you choose"
+        said = f"{said}, and {by_encoder}" if said else by_encoder
         row_of = tuple(range(len(plain)))
     return said, row_of
 

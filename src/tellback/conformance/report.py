@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 
@@ -47,8 +47,8 @@ class Report:
     __repr__ = __str__
 
 
-Check = Callable[[], str]
-"""Tries one promise; returns what is wrong, or ''."""
+Check = Callable[[], Iterable[str]]
+"""Tries one promise, and tells what is wrong; the rest is not tried after the first trouble."""
 
 
 def report(role: str, checks: Iterator[tuple[str, Check]]) -> Report:
@@ -58,6 +58,6 @@ def report(role: str, checks: Iterator[tuple[str, Check]]) -> Report:
 
 def _tried(trial: Check) -> str:
     try:
-        return trial()
+        return next(iter(trial()), "")
     except Exception as error:
         return f"{type(error).__name__}: {error}"

@@ -53,6 +53,10 @@ MOST_WORDS = 384
 """The number of words in the regression at most."""
 
 
+MANY_FEATURES = 100
+"""From so many on, words are nearly linear in the features, and waves add only noise."""
+
+
 @dataclass(frozen=True)
 class Keywords(ModelSpec):
     """A closed-form model, word by word, of sentences about any real features.
@@ -65,25 +69,34 @@ class Keywords(ModelSpec):
         The length scale of the regression, in spreads of the features.
     lam : float
         The ridge.
+    noise : float
+        The least sum of squares of the noise of each word: more makes rare words count less.
 
     Examples
     --------
     >>> Keywords(waves=100).lam
-    1.0
+    0.1
     """
 
     version: ClassVar[int] = 2
 
     waves: int = 200
     length: float = 1.0
-    lam: float = 1.0
+    lam: float = 0.1
+    noise: float = 1.0
 
     def __post_init__(self) -> None:
         self._set_validated(
             waves=whole("waves", self.waves, at_least=0),
             length=real("length", self.length, above=0),
             lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
+            noise=real("noise", self.noise, above=0),
         )
+
+    @classmethod
+    def for_features(cls, dim: int) -> Keywords:
+        """The settings for so many features, chosen on pictures and on people's recordings."""
+        return cls(waves=0, lam=3.0, noise=6.0) if dim >= MANY_FEATURES else cls()
 
     def build(self, facts: Facts, rng: np.random.Generator) -> KeywordsModel:
         """A model without data."""
@@ -112,16 +125,19 @@ class KeywordsModel:
     inexact: ClassVar[str] = "its model is not linear in the features"
 
     def __init__(self, spec: Keywords, dim: int, rng: np.random.Generator) -> None:
-        self._dim, self._lam = dim, spec.lam
+        self._dim, self._spec = dim, spec
         self._fourier = Fourier(dim, spec.waves, spec.length, rng)
         self._vocabulary = Vocabulary()
         self._log = DescriptionLog(dim)
         self._trigrams = Trigrams()
         self._columns = WordColumns(MOST_WORDS)
-        self._regression = WordRegression(self._fourier.size, spec.lam)
+        self._regression = self._empty_regression()
         self._weights: list[float] = []
         self._others: Expected | None = None
         self.wrong = doubt.LEAST_WRONG
+
+    def _empty_regression(self) -> WordRegression:
+        return WordRegression(self._fourier.size, self._spec.lam, self._spec.noise)
 
     @property
     def described(self) -> int:
@@ -256,7 +272,7 @@ class KeywordsModel:
             saved_array(state, "others", (count, at_fit if count else 0)),
             saved_array(state, "others_squares", (count,), least=0),
         )
-        regression = WordRegression(self._fourier.size, self._lam)
+        regression = self._empty_regression()
         regression.restore(state, len(columns))
         self._fourier.restore(state)
         self._vocabulary, self._log, self._trigrams = vocabulary, log, trigrams

@@ -23,11 +23,8 @@ from tellback.errors import SettingError
 from tellback.models.states import saved_array
 from tellback.roles import State
 
-LEAST = 6.0
-"""Added to the sum of squares of each word: else the tiny variances of rare words dominate."""
-
-LEAST_RATE = 0.01
-"""The same for each description, if that is more: in the long run a word's variance is not less."""
+NOISE_RATE = 0.01
+"""The least noise of a word a description, in the long run."""
 
 SLOPE = 2.0
 """The log-lift of one standard deviation: how far a description lies in the expected direction."""
@@ -59,6 +56,9 @@ class WordRegression:
         The size of a point.
     lam : float
         The ridge.
+    noise : float
+        The least sum of squares of the noise of each word. Without it, the tiny variances of rare
+        words would dominate.
 
     Attributes
     ----------
@@ -74,8 +74,8 @@ class WordRegression:
         The number of descriptions. Doubtful ones count less than 1, here and in ``counts``.
     """
 
-    def __init__(self, size: int, lam: float) -> None:
-        self._size, self._lam = size, lam
+    def __init__(self, size: int, lam: float, noise: float) -> None:
+        self._size, self._lam, self._noise = size, lam, noise
         self.inverse: Array = np.eye(size) / lam
         self.coefficients: Array = np.zeros((0, size))
         self.metric: Array = np.zeros((0, 0))
@@ -100,7 +100,7 @@ class WordRegression:
             self.coefficients = np.pad(self.coefficients, ((0, lacking), (0, 0)))
             self.metric = np.pad(self.metric, (0, lacking))
             new = np.arange(self.words, words)
-            self.metric[new, new] = 1 / LEAST
+            self.metric[new, new] = 1 / self._noise
             self.counts = np.pad(self.counts, (0, lacking))
 
     def learn(self, point: Array, told: Array, weight: float) -> None:
@@ -112,14 +112,12 @@ class WordRegression:
     def fit(self, points: Array, told: Array, weights: Array) -> None:
         """Learn descriptions, a row each, and nothing else."""
         weighted = points * weights[:, None]
-        self.inverse = _symmetric(
-            np.linalg.inv(weighted.T @ points + self._lam * np.eye(self._size))
-        )
+        self.inverse = _inverse(weighted.T @ points + self._lam * np.eye(self._size))
         sums = told.T @ weighted
         self.coefficients = sums @ self.inverse
         squares = told.T @ (told * weights[:, None]) - self.coefficients @ sums.T
-        squares[np.diag_indices(len(squares))] += max(LEAST, LEAST_RATE * len(points))
-        self.metric = _symmetric(np.linalg.inv(squares))
+        squares[np.diag_indices(len(squares))] += max(self._noise, NOISE_RATE * len(points))
+        self.metric = _inverse(squares)
         self.counts = weights @ told
         self.weight = float(weights.sum())
 
@@ -229,8 +227,10 @@ def _root(covariance: Array) -> Array:
     return root
 
 
-def _symmetric(matrix: Array) -> Array:
-    symmetric: Array = (matrix + matrix.T) / 2
+def _inverse(matrix: Array) -> Array:
+    """The inverse of a symmetric matrix, symmetric to the bit."""
+    inverse = np.linalg.inv(matrix)
+    symmetric: Array = np.float64(0.5) * (inverse + inverse.T)
     return symmetric
 
 

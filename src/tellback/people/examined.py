@@ -14,7 +14,6 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
 from tellback.lab.study import RunSpec
-from tellback.ledger import Ledger
 from tellback.people.batch import BatchSpec, Described, no_idea
 from tellback.people.exam import Answer, Question, answers, questions, success
 from tellback.people.held_out import EXAMS, ROOMS, HeldOut
@@ -168,9 +167,7 @@ def _played(run: Examined, held_out: HeldOut, agent: Agent) -> Iterator[Describe
 
 def _taught(run: Examined, held_out: HeldOut, agent: Agent) -> Iterator[Described]:
     """All descriptions of the training part in random order, as if each had been chosen."""
-    streams = Streams(run.seed)
-    ledger, matrix = Ledger(agent, streams.stream("agent")), run._world.rows.matrix
-    of_lessons = streams.stream("lessons")
+    of_lessons, matrix = Streams(run.seed).stream("lessons"), run._world.rows.matrix
     entries = held_out.training().entries
     by_group: dict[str, list[Entry]] = {}
     for entry in entries:
@@ -180,8 +177,7 @@ def _taught(run: Examined, held_out: HeldOut, agent: Agent) -> Iterator[Describe
         (entry, text), rng = lessons[at], of_lessons.at(t)
         beside = (choice(by_group[entry.group], rng).row for _ in range(BESIDE))
         task = Task(None, text, Listed(matrix[[entry.row]]))
-        ledger.resume(t, task, task.choose(0))
-        ledger.tell(t, text)
+        agent.learn(task, task.choose(0), text)
         yield Described((entry.row, *beside), 0, text)
 
 

@@ -75,9 +75,10 @@ def read(path: str | Path, level: str = "whole") -> Recording:
     recording = Recording(tuple(responses), folder_of(path))
     if level == "whole":
         return recording
-    if not recording.by_step.responses:
+    steps = recording.by_step()
+    if not len(steps):
         raise SettingError(f"{path} has no descriptions of steps.")
-    return recording.by_step
+    return steps
 
 
 def faults(path: str | Path, most: int = MOST_FAULTS) -> list[Fault]:

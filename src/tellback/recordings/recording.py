@@ -157,7 +157,6 @@ class Recording:
         wanted = set(groups)
         return replace(self, responses=tuple(one for one in self if one.group in wanted))
 
-    @cached_property
     def by_step(self) -> Recording:
         """Every described step as a response of its own.
 

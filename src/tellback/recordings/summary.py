@@ -62,5 +62,5 @@ class Summary:
             undescribed=sum(not response.descriptions for response in recording),
             words=len({word for sentence in words for word in sentence}),
             length=sum(map(len, words)) / max(len(words), 1),
-            steps=len(recording.by_step),
+            steps=sum(bool(said) for one in recording for said in one.step_descriptions),
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tellback.arrays import Array
+from tellback.encoders.efficientnet import EfficientNet
 from tellback.encoders.encoder import EncoderSpec
 from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
@@ -78,7 +79,7 @@ class Recorded(WorldSpec):
     tuned_on : tuple of str
         Groups on which settings were chosen: they are never in an exam.
     encoder : EncoderSpec, torch module, callable or None
-        Turns pictures into features, if the responses have pictures.
+        Turns pictures into features, if the responses have pictures; by default ``EfficientNet()``.
     text : TextEncoderSpec
         Turns responses that are texts into features.
     fewest : int
@@ -114,6 +115,8 @@ class Recorded(WorldSpec):
 
     def __post_init__(self) -> None:
         demand_text_encoder("text", self.text)
+        if not isinstance(self.order, bool):
+            raise SettingError(f"order must be True or False, not {self.order!r}.")
         self._set_validated(tuned_on=tuple(map(str, self.tuned_on)))
         self._split()
         self._set_validated(
@@ -128,6 +131,10 @@ class Recorded(WorldSpec):
         )
         if self.path:
             self._set_validated(sha256=_checked_digest(self.path, self.like, self.sha256))
+            if self.encoder is None and any(
+                one.image for one in _read(self.path, _stamp(self.path))
+            ):
+                self._set_validated(encoder=EfficientNet())  # named: it is part of the identity
 
     @property
     def facts(self) -> Facts:
@@ -303,9 +310,9 @@ class _Content(NamedTuple):
 
 def _checked_digest(path: str, like: str, given: str) -> str:
     """The digest of the files as they are now; an error if another is given."""
-    now = _read(path, _stamp(path)).digest
+    now = _digest(path)
     if like:
-        both = f"{now} {_read(like, _stamp(like)).digest}"
+        both = f"{now} {_digest(like)}"
         now = hashlib.sha256(both.encode()).hexdigest()
     if given not in ("", now):
         raise SettingError(
@@ -313,6 +320,13 @@ def _checked_digest(path: str, like: str, given: str) -> str:
             "Leave sha256 empty to take it as it is now."
         )
     return now
+
+
+def _digest(path: str) -> str:
+    recording = _read(path, _stamp(path))
+    pictured = any(response.image for response in recording)
+    # A picture can be edited while the file of the recording stays the same.
+    return replace(recording).digest if pictured else recording.digest
 
 
 def _stamp(path: str) -> tuple[object, ...]:
@@ -341,7 +355,7 @@ def _content(
     _checked_digest(path, like, sha256)
     recordings = [_read(one, _stamp(one)) for one in (path, like or path)]
     if level == "steps":
-        recordings = [one.by_step for one in recordings]
+        recordings = [one.by_step() for one in recordings]
     recording, model = recordings
     columns = Columns.of(model, fewest=fewest, order=order, text=text, encoder=encoder)
     return _Content(recording, columns, columns.rows(recording))

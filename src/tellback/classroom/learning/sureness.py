@@ -28,25 +28,13 @@ class Considered(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """An agent's answer to a request, and how sure it is.
+    """An agent's answer to a request, and how sure it is."""
 
-    Attributes
-    ----------
-    best, second : int, int or None
-        The response with the highest estimate, and the next.
-    sure : bool
-        Whether the descriptions tell the best response from the next.
-    says : str
-        The reason, in words.
-    margin : float
-        How far the best is ahead of the next, from 0 to 1.
-    """
-
-    best: int
-    second: int | None
-    sure: bool
-    says: str
-    margin: float
+    best: int  # the response with the highest estimate
+    second: int | None  # the next
+    sure: bool  # whether the descriptions tell the best response from the next
+    says: str  # the reason, in words
+    margin: float  # how far the best is ahead of the next, from 0 to 1
 
 
 def verdict(considered: Considered) -> Verdict:
