@@ -19,6 +19,7 @@ from tellback.cli import (
     export,
     league,
     paper,
+    people,
     run,
     study,
     teach,
@@ -61,6 +62,7 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("diagnose")(diagnose.diagnose)
 app.add_typer(paper.app, name="paper")
 app.command("league")(league.league)
+app.command("people")(people.people)
 app.command("check")(about.check)
 data.app.command("export")(export.export)
 app.add_typer(data.app, name="data")

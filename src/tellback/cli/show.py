@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import typer
 
 if TYPE_CHECKING:
-    from tellback.lab import Failure, Results, Store, Study
+    from tellback.lab import Failure, Listener, Results, Store, Study
+    from tellback.lab.engines import Engine
     from tellback.lab.report import Section
     from tellback.paper.claims import Claim
+
+Done = TypeVar("Done")
 
 
 def console(stderr: bool = False) -> Any:
@@ -46,7 +49,26 @@ def run_and_show(
         The results of the studies that are complete, and whether all are: if a run failed, the
         command shall end with 1.
     """
-    from tellback.lab import RunsFailedError, run_studies
+    from tellback.lab import run_studies
+
+    def work(engine: Engine, listener: Listener) -> list[Results]:
+        return run_studies(studies, store, on=engine, listener=listener, reuse=reuse)
+
+    return work_and_show(work, store, on, workers, isolated)
+
+
+def work_and_show(
+    work: Callable[[Engine, Listener], list[Done]],
+    store: Store,
+    on: str,
+    workers: int | None,
+    isolated: bool = False,
+) -> tuple[list[Done], bool]:
+    """Do work that plays runs, showing progress in rounds.
+
+    Returns what is complete, and whether all is. Ctrl-C ends the command.
+    """
+    from tellback.lab import RunsFailedError
     from tellback.lab.engines import engine_named
     from tellback.lab.listener import ProgressListener
 
@@ -64,14 +86,14 @@ def run_and_show(
 
         listener = Shown(show, partial(out.print, markup=False, soft_wrap=True))
         try:
-            return run_studies(studies, store, on=engine, listener=listener, reuse=reuse), True
+            return work(engine, listener), True
         except KeyboardInterrupt:
             out.print("Stopped. What is finished is kept; the same command goes on from there.")
             raise typer.Exit(130) from None
         except RunsFailedError as error:
             _print_failures(error.failures, out)
             out.print(f"{error} Above is what went wrong; the others are done.", markup=False)
-            return error.complete, False
+            return cast("list[Done]", error.complete), False
 
 
 def _print_failures(failures: Sequence[Failure], out: Any) -> None:

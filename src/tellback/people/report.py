@@ -1,0 +1,113 @@
+"""The report of the benchmark: one page, and the figures beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tellback import __version__
+from tellback.files import atomic_write
+from tellback.lab.report import Section
+from tellback.lab.report.inline import inline_svg
+from tellback.lab.report.markup import Markup, element, joined, table
+from tellback.lab.report.page import document
+from tellback.lab.report.tables import spans
+from tellback.people.findings import Findings
+from tellback.people.pictures import pictures
+from tellback.people.plan import BATCH, RIVALS
+from tellback.people.tables import bars_section, costs_section, examples_section, success_sections
+from tellback.recordings import Summary
+
+TITLE = "Told by people"
+
+EXAM = (
+    "An exam differs from the rounds: nothing is learned from it, the response with the highest "
+    "estimate is taken without exploring, and responses that tie for the highest share the point. "
+    "In the rounds, ties are broken at random and the agent may explore."
+)
+
+SEEDS = (
+    "Each seed draws the groups and people that are held out, the tasks and the descriptions. All "
+    "learners of a seed have the same exams. The groups of different seeds overlap, so intervals "
+    "over seeds are about groups of this recording, not of any other."
+)
+
+LIMITS = (
+    "The responses are recorded, mostly of experts. The agent chooses among them; it does not act, "
+    "and nobody has described its own mistakes. So success says whether it understands what people "
+    "say, and not whether a robot does the task."
+)
+
+ALL_TAUGHT = (
+    "All: every description of the training part, taught in random order. There the agent has "
+    "chosen nothing."
+)
+
+
+def write_report(findings: Findings, folder: Path) -> list[Path]:
+    """Write the page, and every figure as PNG and SVG; returns the files, the page first."""
+    drawn, files = [], []
+    for picture in pictures(findings):
+        png, svg = picture.write(folder)
+        files += [png, svg]
+        drawing = inline_svg(svg.read_text(encoding="utf-8"), f"{picture.name}-", picture.title)
+        caption = element("figcaption", picture.says)
+        drawn.append(joined([element("h2", picture.title), element("figure", drawing, caption)]))
+    examples = [examples_section(findings, right) for right in (True, False)]
+    body = [
+        element("h1", TITLE),
+        element("p", _measured(findings), class_="soft"),
+        _section(bars_section(findings)),
+        *drawn,
+        *map(_section, success_sections(findings)),
+        _section(costs_section(findings)),
+        *map(_section, examples if findings.examples else ()),
+        element("h2", "What was compared"),
+        element("ul", *(element("li", line) for line in _compared(findings))),
+        element("footer", *(element("p", text) for text in (EXAM, ALL_TAUGHT, SEEDS, LIMITS))),
+    ]
+    path = folder / "report.html"
+    with atomic_write(path) as temporary:
+        temporary.write_text(document(TITLE, body), encoding="utf-8")
+    return [path, *files]
+
+
+def _section(section: Section) -> Markup:
+    return joined([element("h2", section.title), table(section.headers, section.rows)])
+
+
+def _measured(findings: Findings) -> str:
+    benchmark = findings.benchmark
+    counted = Summary.of(benchmark.worlds["whole"].recording)
+    slow = f"; slow ones on {spans(benchmark.few_seeds)}"
+    return (
+        f"{benchmark.path}: {counted.responses:,} responses in {counted.groups:,} groups, "
+        f"{counted.descriptions:,} descriptions by {counted.people:,} people. Seeds "
+        f"{spans(benchmark.seeds)}{slow}; {benchmark.tasks} questions in each exam. Settings were "
+        f"chosen on {len(benchmark.tuned_on)} groups, which are not examined. "
+        f"tellback {__version__}."
+    )
+
+
+def _compared(findings: Findings) -> list[str]:
+    """What each learner is, in a sentence."""
+    from tellback.agents import recommended
+
+    worlds = findings.benchmark.worlds
+    best = {recommended(world).label() for world in worlds.values()}
+    return [
+        f"recommended: what tellback.agents.recommended gives here without a hint: "
+        f"{'; '.join(sorted(best))}.",
+        *(
+            f"{name}: fitted at each mark to all descriptions that the recommended agent has "
+            f"gathered. {_first_lines(spec)} Settings: {spec.label()}."
+            for name, spec in BATCH.items()
+        ),
+        *(f"{name}: {agent.label()}." for name, agent in RIVALS.items()),
+        "random: one of the candidates at random.",
+    ]
+
+
+def _first_lines(spec: object) -> str:
+    """What the docstring of a spec says before its parameters."""
+    text = (type(spec).__doc__ or "").split("Parameters")[0]
+    return " ".join(text.split())
