@@ -44,8 +44,8 @@ SLOPE = 0.7
 """The log-lift of a standard deviation of fit.
 
 In the classroom's demonstration (seeds 1000 to 1007, 100 requests each, 20 descriptions), responses
-whose estimate was at least twice that of any other were right in 95% of the cases; with a slope of 1
-in 90%, and with 2 in 84%.
+whose estimate was at least twice that of any other were right in 95% of the cases; with a slope of
+1 in 90%, and with 2 in 84%.
 """
 
 SPEECH = 2.0
