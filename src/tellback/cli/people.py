@@ -65,7 +65,7 @@ def people(
     from tellback.people.findings import run_benchmark
     from tellback.people.plan import Benchmark
     from tellback.people.report import write_report
-    from tellback.people.tables import bars_section, brief_section
+    from tellback.people.tables import bars_section, brief_sections
     from tellback.people.tuned_on import groups_in
 
     real("scale", scale, above=0, at_most=1)
@@ -94,7 +94,7 @@ def people(
     if as_json:
         print_json(_data(found[0]))
     else:
-        for section in (bars_section(found[0]), brief_section(found[0])):
+        for section in (bars_section(found[0]), *brief_sections(found[0])):
             print_section(section)
     print_written(files, stderr=as_json)
 

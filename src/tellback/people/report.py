@@ -78,12 +78,12 @@ def _section(section: Section) -> Markup:
 def _measured(findings: Findings) -> str:
     benchmark = findings.benchmark
     counted = Summary.of(benchmark.worlds["whole"].recording)
-    slow = f"; slow ones on {spans(benchmark.few_seeds)}"
     return (
         f"{benchmark.path}: {counted.responses:,} responses in {counted.groups:,} groups, "
         f"{counted.descriptions:,} descriptions by {counted.people:,} people. Seeds "
-        f"{spans(benchmark.seeds)}{slow}; {benchmark.tasks} questions in each exam. Settings were "
-        f"chosen on {len(benchmark.tuned_on)} groups, which are not examined. "
+        f"{spans(benchmark.seeds)} for the recommended agent with the fewest candidates, "
+        f"{spans(benchmark.few_seeds)} for all else; {benchmark.tasks} questions in each exam. "
+        f"Settings were chosen on {len(benchmark.tuned_on)} groups, which are not examined. "
         f"tellback {__version__}."
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -90,30 +90,29 @@ def success_sections(findings: Findings) -> list[Section]:
                 for learner in findings.learners():
                     place = Place(level, k, exam)
                     cells = [found.get((place, learner, mark)) for mark in marks]
-                    known = [cell for cell in cells if cell is not None]
-                    if known:
+                    if any(cells):
                         shown = ["" if cell is None else in_percent(cell) for cell in cells]
-                        rows.append((exam, learner, *shown, known[0].n))
+                        rows.append((exam, learner, *shown, _counted(cells)))
             title = f"{LEVELS[level].capitalize()}, {k} candidates: success in % [95%]"
             headers = ("exam", "learner", *(mark_name(mark) for mark in marks), "n")
             sections.append(Section(title, headers, rows))
     return sections
 
 
-def brief_section(findings: Findings) -> Section:
+def brief_sections(findings: Findings) -> Iterator[Section]:
     """Success in unseen groups without intervals, for the terminal."""
     found = findings.by_key
     marks = (*findings.benchmark.marks[1:], *((ALL,) if findings.benchmark.taught else ()))
-    rows = []
     for level, numbers in findings.benchmark.panels.items():
         for place in (Place(level, k, ROOMS) for k in numbers):
+            rows = []
             for learner in findings.learners():
                 cells = [found.get((place, learner, mark)) for mark in marks]
                 if any(cells):
                     shown = ("" if one is None else f"{100 * one.mean:.1f}" for one in cells)
-                    rows.append((level, place.candidates, learner, *shown))
-    headers = ("level", "candidates", "learner", *map(mark_name, marks))
-    return Section("Success in unseen groups, in %", headers, rows)
+                    rows.append((learner, *shown))
+            title = f"Success in unseen groups: {LEVELS[level]}, {place.candidates} candidates, %"
+            yield Section(title, ("learner", *map(mark_name, marks)), rows)
 
 
 def costs_section(findings: Findings) -> Section:
@@ -141,6 +140,11 @@ def examples_section(findings: Findings, right: bool) -> Section:
     rows = [[one[key] for key in words] for one in findings.examples if one["right"] is right]
     title = "What the recommended agent gets " + ("right" if right else "wrong")
     return Section(title, tuple(words.values()), rows)
+
+
+def _counted(cells: Sequence[MeanInterval | None]) -> str:
+    """The number of seeds; all descriptions may have been taught with more."""
+    return " or ".join(map(str, sorted({cell.n for cell in cells if cell is not None})))
 
 
 def mark_name(mark: int, findings: Findings | None = None) -> str:
