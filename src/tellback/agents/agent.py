@@ -10,14 +10,14 @@ import numpy as np
 from tellback.agents.explorers import Explorer, Optimism
 from tellback.agents.unaltered import why_not_ours
 from tellback.arrays import Array
-from tellback.errors import SettingError, one_of
+from tellback.errors import SettingError
 from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
 from tellback.proof import ProofStatus, register_provable
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 from tellback.saved import InFiles
-from tellback.ties import TIES
+from tellback.ties import Ties
 
 MODEL, EXPLORER = "model.", "explorer."
 
@@ -153,12 +153,12 @@ class ModelAgentSpec(AgentSpec):
     abstract: ClassVar[bool] = True
 
     model: ModelSpec | None = field(default=None, kw_only=True)
-    ties: str = field(default="random", kw_only=True)
+    ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.model is not None and not isinstance(self.model, ModelSpec):
             raise SettingError(f"model must be the spec of a model, not {self.model!r}.")
-        self._set_validated(ties=one_of("ties", self.ties, TIES))
 
     def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring model and explorer to life."""

@@ -8,12 +8,12 @@ import numpy as np
 
 from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
-from tellback.errors import SettingError, one_of, real
-from tellback.models.ellipsoid import LOWEST_RIDGE, demand_short
+from tellback.errors import SettingError
+from tellback.models.ellipsoid import Lambda, demand_short
 from tellback.models.model import checked_instruction, demand_table
 from tellback.roles import AgentSpec, Choice, DemonstratedContext, Facts, Instruction, State, Task
 from tellback.saved import InFiles
-from tellback.ties import TIES
+from tellback.ties import Ties
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,8 @@ class Imitation(AgentSpec):
         How to choose among equally good responses; before anything was shown, all are.
     """
 
-    lam: float = 1.0
-    ties: str = "random"
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
-            ties=one_of("ties", self.ties, TIES),
-        )
+    lam: Lambda = 1.0
+    ties: Ties = "random"
 
     def build(self, facts: Facts, rng: np.random.Generator) -> ImitationAgent:
         """An agent that was shown nothing."""

@@ -10,12 +10,13 @@ import numpy as np
 from tellback.agents.agent import ModelAgent, ModelAgentSpec, part
 from tellback.agents.explorers import not_finite, optimistic_choice
 from tellback.arrays import Array
-from tellback.errors import SettingError, real, whole
-from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid
+from tellback.errors import SettingError, whole
+from tellback.models.ellipsoid import Ellipsoid, Lambda
 from tellback.models.low_rank import LowRank
 from tellback.models.model import Model, Representing
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task
+from tellback.specs import NonNegative
 
 RAW = "raw."
 
@@ -46,15 +47,8 @@ class LearnedLORIL(ModelAgentSpec):
         ``LowRank()``, for one-hot features.
     """
 
-    k: float | None = None
-    lam: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set_validated(
-            k=None if self.k is None else real("k", self.k, at_least=0),
-            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
-        )
+    k: NonNegative | None = None
+    lam: Lambda = 1.0
 
     def resolved(self, facts: Facts) -> Self:
         """The same agent with its model and the weight of its bonus named."""

@@ -10,19 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
 from tellback.arrays import Array
 from tellback.encoders.encoder import EncoderSpec, Pictures, PictureSource, as_tensor
 from tellback.encoders.weight_cache import WeightCache
-from tellback.errors import SettingError, one_of, real, whole
+from tellback.errors import SettingError, one_of
 from tellback.extras import from_extra
 from tellback.roles import Preparing
+from tellback.specs import Count, Natural, Positive
 
 CHANNELS, PLACES = 16, 4
-SUMMED_OVER = ("channels", "places")
 SIDE = 200
 BATCH = 64  # pictures encoded at once
 
@@ -51,24 +52,13 @@ class Autoencoder(EncoderSpec):
         The seed of pictures, first weights and batches. All runs share one encoder.
     """
 
-    summed_over: str = "channels"
-    pictures: int = 320
-    steps: int = 2400
-    batch: int = 4
-    learning_rate: float = 0.001
-    clip: float = 2.5
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            summed_over=one_of("summed_over", self.summed_over, SUMMED_OVER),
-            pictures=whole("pictures", self.pictures),
-            steps=whole("steps", self.steps, at_least=0),
-            batch=whole("batch", self.batch),
-            learning_rate=real("learning_rate", self.learning_rate, above=0),
-            clip=real("clip", self.clip, above=0),
-            seed=whole("seed", self.seed, at_least=0),
-        )
+    summed_over: Annotated[str, partial(one_of, options=("channels", "places"))] = "channels"
+    pictures: Count = 320
+    steps: Natural = 2400
+    batch: Count = 4
+    learning_rate: Positive = 0.001
+    clip: Positive = 2.5
+    seed: Natural = 0
 
     @property
     def dim(self) -> int:

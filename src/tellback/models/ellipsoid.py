@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from functools import partial
+from typing import Annotated, Protocol
 
 import numpy as np
 
@@ -17,6 +18,9 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 LOWEST_RIDGE = 1e-9
 """Below this, rounding errors in the inverse would outweigh the data."""
+
+Lambda = Annotated[float, partial(real, at_least=LOWEST_RIDGE)]
+"""A setting that is a ridge."""
 
 LARGEST_RATIO = 1e9
 """The largest |g|^2 / lambda. The inverse starts at 1 / lambda, and its errors stay at EPSILON

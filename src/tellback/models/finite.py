@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, Natural, Positive
 from tellback.streams import CLASS_STREAM, Streams
 from tellback.theory import softmax_class
 
@@ -36,16 +37,9 @@ class FiniteClass(ModelSpec):
         The members are softmaxes of standard Gaussians divided by this.
     """
 
-    size: int = 64
-    seed: int = 0
-    temperature: float = 0.75
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            size=whole("size", self.size),
-            seed=whole("seed", self.seed, at_least=0),
-            temperature=real("temperature", self.temperature, above=0),
-        )
+    size: Count = 64
+    seed: Natural = 0
+    temperature: Positive = 0.75
 
     def members(self, instructions: int, dim: int) -> Array:
         """The class: an array of shape (size, instructions, dim)."""

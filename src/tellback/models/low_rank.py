@@ -21,11 +21,12 @@ import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
 from tellback.models.states import saved_array
 from tellback.responses import SIMPLEX_TOLERANCE, Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, Positive
 
 OWN_STEPS = 2
 """EM steps on the described response; the others take one when it is their turn."""
@@ -54,18 +55,10 @@ class LowRank(ModelSpec):
         The number of other responses that a description refreshes, in turn.
     """
 
-    rank: int = 10
-    smooth: float = 0.5
-    spread: float = 2.0
-    refresh: int = 20
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            rank=whole("rank", self.rank),
-            smooth=real("smooth", self.smooth, above=0),
-            spread=real("spread", self.spread, above=0),
-            refresh=whole("refresh", self.refresh),
-        )
+    rank: Count = 10
+    smooth: Positive = 0.5
+    spread: Positive = 2.0
+    refresh: Count = 20
 
     def build(self, facts: Facts, rng: np.random.Generator) -> LowRankModel:
         """Two factors that are almost uniform."""

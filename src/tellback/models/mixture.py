@@ -27,6 +27,7 @@ from tellback.models.model import ModelSpec, checked_instruction, demand_distrib
 from tellback.models.states import saved_array
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, NonNegative
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,8 @@ class Mixture(ModelSpec):
         Dirichlet prior, and a few descriptions rule no instruction out.
     """
 
-    refresh: int = 32
-    smoothing: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            refresh=whole("refresh", self.refresh),
-            smoothing=real("smoothing", self.smoothing, at_least=0),
-        )
+    refresh: Count = 32
+    smoothing: NonNegative = 0.0
 
     def build(self, facts: Facts, rng: np.random.Generator) -> MixtureModel:
         """An estimate without data: every column of F uniform."""

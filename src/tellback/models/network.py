@@ -15,12 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_table
 from tellback.models.states import saved_array
 from tellback.models.training import EPSILON, FIRST_DECAY, SECOND_DECAY, draw_batch
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, Natural, NonNegative, Positive
 from tellback.theory import softmax
 
 MOMENTS = ("first_moment", "second_moment")
@@ -46,22 +47,12 @@ class Network(ModelSpec):
         Weight decay, which acts as a prior.
     """
 
-    rank: int = 10
-    hidden: int = 32
-    learning_rate: float = 0.01
-    steps: int = 2
-    batch: int = 64
-    decay: float = 0.003
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            rank=whole("rank", self.rank),
-            hidden=whole("hidden", self.hidden),
-            learning_rate=real("learning_rate", self.learning_rate, above=0),
-            steps=whole("steps", self.steps, at_least=0),
-            batch=whole("batch", self.batch),
-            decay=real("decay", self.decay, at_least=0),
-        )
+    rank: Count = 10
+    hidden: Count = 32
+    learning_rate: Positive = 0.01
+    steps: Natural = 2
+    batch: Count = 64
+    decay: NonNegative = 0.003
 
     def build(self, facts: Facts, rng: np.random.Generator) -> NetworkModel:
         """Small random weights, so that every estimate is almost 1 / |X|."""

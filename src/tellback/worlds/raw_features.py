@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.errors import SettingError, one_of, whole
+from tellback.errors import SettingError, one_of
 from tellback.responses import Listed
 from tellback.roles import Exchange, Facts, Simulation, Task, World
+from tellback.specs import Count
 from tellback.theory import softmax
 from tellback.worlds.synthetic import Synthetic
 from tellback.worlds.wrapper import InnerTeacherAndTruth, WrapperSpec
-
-UNITS = ("tanh", "wave")
 
 
 def _fresh() -> Synthetic:
@@ -45,9 +45,9 @@ class RawFeatures(WrapperSpec):
     """
 
     world: Synthetic = field(default_factory=_fresh)
-    dim: int = 8
-    hidden: int = 16
-    units: str = "tanh"
+    dim: Count = 8
+    hidden: Count = 16
+    units: Annotated[str, partial(one_of, options=("tanh", "wave"))] = "tanh"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,11 +57,6 @@ class RawFeatures(WrapperSpec):
                 "world must be synthetic with fresh contexts, not "
                 f"{self.world!r}: for responses that come again, use one-hot-features."
             )
-        self._set_validated(
-            dim=whole("dim", self.dim),
-            hidden=whole("hidden", self.hidden),
-            units=one_of("units", self.units, UNITS),
-        )
 
     @property
     def facts(self) -> Facts:
