@@ -86,6 +86,10 @@ class RunSpec:
         assert self._identified is not None
         return self._identified[1]
 
+    def brief(self) -> str:
+        """The first characters of its identity, the agent and the seed: a line of a list."""
+        return f"{self.identity[:10]} {self.agent.label()}, seed {self.seed}"
+
     def rooms(self, hint: Rooms | None = None) -> Rooms:
         """The rooms of tellback that the run depends on, as they are now."""
         return rooms_of(self.classes, hint)
