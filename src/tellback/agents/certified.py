@@ -74,14 +74,8 @@ class Certified(AgentSpec):
 class CertifiedAgent(ModelAgent):
     """A live agent whose choices come with widths.
 
-    Parameters
-    ----------
-    agent : ModelAgent
-        Chooses and learns, as ever.
-    widths : Optimism
-        Is never asked to choose: says how wide the confidence interval of each response is.
-    spec, facts : optional
-        What it was made from.
+    The agent chooses and learns, as ever. The explorer beside it is never asked to choose: it says
+    how wide the confidence interval of each response is.
     """
 
     def __init__(

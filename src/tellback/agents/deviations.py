@@ -77,17 +77,7 @@ class Deviations(ModelAgentSpec):
 
 
 class DeviationBonus(Optimism):
-    """Optimism whose widths are weighted by the variance of a description.
-
-    Parameters
-    ----------
-    facts : Facts
-        What may be known beforehand.
-    instructions : int
-        |X|.
-    k, spread, ties
-        As in ``Deviations``.
-    """
+    """Optimism whose widths are weighted by the variance of a description."""
 
     def __init__(self, facts: Facts, instructions: int, k: float, spread: float, ties: str) -> None:
         super().__init__(facts, k, instructions / spread, ties)

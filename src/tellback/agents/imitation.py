@@ -41,17 +41,7 @@ class Imitation(AgentSpec):
 
 
 class ImitationAgent(InFiles):
-    """A live imitator.
-
-    Parameters
-    ----------
-    spec : Imitation
-        The settings.
-    instructions : int
-        |X|.
-    facts : Facts
-        What may be known beforehand.
-    """
+    """A live imitator."""
 
     def __init__(self, spec: Imitation, instructions: int, facts: Facts) -> None:
         self.spec = spec

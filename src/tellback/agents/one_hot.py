@@ -37,16 +37,8 @@ class OneHotLORIL(OptimistSpec):
 class OneHotAgent(InFiles):
     """A live agent that counts what each response of each context was described as.
 
-    Parameters
-    ----------
-    spec : OneHotLORIL
-        The settings.
-    instructions : int
-        |X|.
-    facts : Facts
-        What may be known beforehand. Unless all tasks offer the same responses, contexts are
-        told apart by their number, and in one that has none, as in one that is new, nothing
-        is known.
+    Unless all tasks offer the same responses, contexts are told apart by their number, and in one
+    that has none, as in one that is new, nothing is known.
     """
 
     def __init__(self, spec: OneHotLORIL, instructions: int, facts: Facts) -> None:

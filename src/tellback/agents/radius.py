@@ -34,24 +34,13 @@ def _unknown() -> float:
 
 
 class Moment(NamedTuple):
-    """All that a radius may depend on before a round. Slow values are computed on demand.
+    """All that a radius may depend on before a round. Slow values are computed on demand."""
 
-    Attributes
-    ----------
-    t : int
-        The number of descriptions so far, and 1 more.
-    lam : float
-        The ridge, lambda_t.
-    log_det : callable
-        log det(Sigma_t / lambda), where the ridge is constant.
-    gap : callable
-        How far below its maximum the model's log-likelihood may be.
-    """
-
-    t: int
-    lam: float
-    log_det: Callable[[], float] = _unknown
-    gap: Callable[[], float] = float  # which is 0
+    t: int  # the number of descriptions so far, and 1 more
+    lam: float  # the ridge, lambda_t
+    log_det: Callable[[], float] = _unknown  # log det(Sigma_t / lambda), for a constant ridge
+    # How far below its maximum the model's log-likelihood may be; float() is 0.
+    gap: Callable[[], float] = float
 
 
 Radius = Callable[[Moment], float]

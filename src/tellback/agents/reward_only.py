@@ -35,17 +35,7 @@ class RewardOnly(OptimistSpec):
 
 
 class RewardOnlyAgent(InFiles):
-    """A live bandit.
-
-    Parameters
-    ----------
-    spec : RewardOnly
-        The settings.
-    instructions : int
-        |X|.
-    facts : Facts
-        What may be known beforehand.
-    """
+    """A live bandit."""
 
     def __init__(self, spec: RewardOnly, instructions: int, facts: Facts) -> None:
         self.spec = spec

@@ -90,12 +90,7 @@ def unit(vector: Array) -> Array:
 class CachedEncoder:
     """An encoder with a cache of the latest sentences. Its vectors are read-only.
 
-    Parameters
-    ----------
-    spec : TextEncoderSpec
-        A copy of the encoder, in any process, is built from this spec.
-    encode : callable
-        The vector of a sentence.
+    A copy of the encoder, in any process, is built from its spec.
     """
 
     def __init__(self, spec: TextEncoderSpec, encode: Callable[[str], Array]) -> None:

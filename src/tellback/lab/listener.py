@@ -30,15 +30,7 @@ class Listener:
 
 
 class ProgressListener(Listener):
-    """Counts rounds, and passes on what to show.
-
-    Parameters
-    ----------
-    show : callable
-        Told what is counted, how much of it is done, and of how much.
-    say : callable
-        Told what the user should know.
-    """
+    """Counts rounds; ``show`` is told what is done, of how much, and ``say`` every message."""
 
     def __init__(
         self, show: Callable[[str, int, int], object], say: Callable[[str], object]

@@ -38,21 +38,11 @@ class _Now:
 
 @dataclass(frozen=True)
 class Sources:
-    """The sources of tellback that played some runs.
+    """The sources of tellback that played some runs."""
 
-    Attributes
-    ----------
-    runs : Counter of str
-        How many runs each source has played.
-    mixed : bool
-        Whether they differ in a room that a run depends on: then the comparison is not fair.
-    others : int
-        How many runs depend on a room that has changed since.
-    """
-
-    runs: Counter[str]
-    mixed: bool
-    others: int
+    runs: Counter[str]  # by each source
+    mixed: bool  # whether they differ in a room that a run depends on: no fair comparison
+    others: int  # runs that depend on a room that has changed since
 
     def __str__(self) -> str:
         counted = (f"{name} ({count:,} runs)" for name, count in sorted(self.runs.items()))
@@ -80,27 +70,13 @@ MADE_WITH = ("cpu", "machine", "host", "python", "tellback", "numpy", "numba", "
 
 @dataclass(frozen=True)
 class Provenance:
-    """Time, machines and versions of runs, from their sidecars.
+    """Time, machines and versions of runs, from their sidecars."""
 
-    Attributes
-    ----------
-    seconds : float
-        Their total time.
-    made_with : mapping of str to Counter
-        The number of runs on each machine, with each version of a library, ...
-    source : list of str
-        For each run, the source of tellback that played it.
-    sources : Sources
-        All of those sources.
-    suspicious : list of str
-        The runs whose matches and rewards differ beyond chance (``Run.match_check``).
-    """
-
-    seconds: float
-    made_with: Mapping[str, Counter[str]]
-    source: Sequence[str]
+    seconds: float  # in total
+    made_with: Mapping[str, Counter[str]]  # runs by machine, version of a library, ...
+    source: Sequence[str]  # for each run, the source of tellback that played it
     sources: Sources
-    suspicious: Sequence[str]
+    suspicious: Sequence[str]  # runs whose matches and rewards differ (``Run.match_check``)
 
 
 def provenance_of(runs: Mapping[str, RunSpec], store: Store) -> Provenance:

@@ -25,22 +25,13 @@ from tellback.sources import Rooms, note_package
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """A run that was played to its end.
-
-    Attributes
-    ----------
-    curve : Array
-        Its regret at ``curve_rounds``.
-    about : mapping
-        Time, machine and versions. The result depends on them in the last bits only.
-    identity : str
-        The identity of the played run; '' stands for that of ``run``.
-    """
+    """A run that was played to its end."""
 
     run: RunSpec
-    curve: Array
+    curve: Array  # regret at ``curve_rounds``
+    # Time, machine and versions. The result depends on them in the last bits only.
     about: Mapping[str, Any] = field(default_factory=dict)
-    identity: str = ""
+    identity: str = ""  # of the played run; '' stands for that of ``run``
 
 
 @dataclass(frozen=True)
@@ -61,21 +52,11 @@ Outcome = Finished | Failure
 
 @dataclass(frozen=True)
 class Job:
-    """A run for a worker, with its identity and source, which the worker compares with its own.
-
-    Attributes
-    ----------
-    run : RunSpec
-        The run.
-    identity : str
-        Its identity.
-    rooms : Rooms
-        The rooms of tellback that it depends on.
-    """
+    """A run for a worker, with its identity and source, which the worker compares with its own."""
 
     run: RunSpec
     identity: str
-    rooms: Rooms
+    rooms: Rooms  # of tellback that it depends on
 
 
 def job_of(run: RunSpec) -> Job:

@@ -64,10 +64,7 @@ class FiniteClass(ModelSpec):
 class FiniteClassModel:
     """The live class with the log-likelihood of every member.
 
-    Parameters
-    ----------
-    members : Array
-        Of shape (size, instructions, dim).
+    ``members`` are of shape (size, instructions, dim).
     """
 
     def __init__(self, members: Array) -> None:

@@ -60,13 +60,7 @@ class _FixedLabels:
 
 
 class TableLabels(_FixedLabels):
-    """One row for each instruction of a table.
-
-    Parameters
-    ----------
-    instructions : int
-        |X|.
-    """
+    """One row for each instruction of a table."""
 
     def __init__(self, instructions: int) -> None:
         self.size = instructions
@@ -134,13 +128,7 @@ class SentenceLabels:
 
 
 class EmbeddedLabels(_FixedLabels):
-    """One row for each feature of an encoder; similar sentences share rows.
-
-    Parameters
-    ----------
-    encoder : TextEncoderSpec
-        The encoder of sentences.
-    """
+    """One row for each feature of an encoder; similar sentences share rows."""
 
     def __init__(self, encoder: TextEncoderSpec) -> None:
         self.size = encoder.dim

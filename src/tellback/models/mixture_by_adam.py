@@ -51,17 +51,7 @@ class MixtureByAdam(ModelSpec):
 
 
 class MixtureByAdamModel:
-    """A live mixture fitted by Adam.
-
-    Parameters
-    ----------
-    instructions, dim : int
-        |X| and d, the shape of F.
-    learning_rate, steps
-        As in ``MixtureByAdam``.
-    theta : Array, optional
-        The first theta; 0 by default.
-    """
+    """A live mixture fitted by Adam; the first theta is 0 by default."""
 
     inexact: ClassVar[str] = "its fit is not the exact maximum of the likelihood"
 

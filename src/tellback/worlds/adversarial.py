@@ -59,15 +59,7 @@ class Adversarial(WrapperSpec):
 
 
 class Adversary:
-    """Presents the world's context, and the instruction with the highest regret.
-
-    Parameters
-    ----------
-    world : World
-        The inner world, for contexts.
-    truth : Truth
-        Its truth, for the regret.
-    """
+    """Presents the world's context, and the instruction with the highest regret."""
 
     memory: ClassVar[None] = None
 

@@ -96,21 +96,11 @@ ASKING = (
 
 
 class Synonyms(NamedTuple):
-    """The names of a type or a colour.
+    """The names of a type or a colour."""
 
-    Attributes
-    ----------
-    main : str
-        The most frequent name.
-    also : tuple of str
-        Other names, in descriptions and instructions.
-    only_asked : tuple of str
-        Rare names, only in instructions.
-    """
-
-    main: str
-    also: tuple[str, ...]
-    only_asked: tuple[str, ...]
+    main: str  # the most frequent one
+    also: tuple[str, ...]  # in descriptions and instructions
+    only_asked: tuple[str, ...]  # rare ones, only in instructions
 
 
 TYPES = {

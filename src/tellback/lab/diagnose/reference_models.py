@@ -29,34 +29,16 @@ WIDER = 2
 
 @dataclass(frozen=True, eq=False)
 class Forecasts:
-    """The probability that each model gave every description, hedged, in order.
+    """The probability that each model gave every description, hedged, in order."""
 
-    Attributes
-    ----------
-    t : Array
-        The index of each description's round.
-    nothing : Array
-        By the frequencies of descriptions, whatever the response.
-    truth : Array
-        By the truth: nothing predicts better in the long run.
-    own, own_lightly : Array or None
-        By the agent's model.
-    reference, reference_lightly : Array or None
-        By the agent's class of models, taught and fitted here.
-    richer : Array or None
-        By a richer class, if there is one whose forecasts can decide anything.
-    richer_name : str
-        The name of the richer class.
-    """
-
-    t: Indices
-    nothing: Array
-    truth: Array
-    own: Array | None = None
+    t: Indices  # the index of each description's round
+    nothing: Array  # by the frequencies of descriptions, whatever the response
+    truth: Array  # nothing predicts better in the long run
+    own: Array | None = None  # by the agent's model
     own_lightly: Array | None = None
-    reference: Array | None = None
+    reference: Array | None = None  # by the agent's class of models, taught and fitted here
     reference_lightly: Array | None = None
-    richer: Array | None = None
+    richer: Array | None = None  # by a richer class, if one can decide anything
     richer_name: str = ""
 
 

@@ -32,15 +32,9 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Here:
-    """Processes of this machine, and this process for classes that the others cannot import.
+    """Processes of this machine, and this process for classes that the others cannot import."""
 
-    Parameters
-    ----------
-    note : callable
-        Told in a sentence if some runs are played in this process.
-    """
-
-    note: Callable[[str], object]
+    note: Callable[[str], object]  # told in a sentence if some runs are played in this process
 
     def run_all(
         self, runs: Sequence[RunSpec], progress: Callable[[int], object]

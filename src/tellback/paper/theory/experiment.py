@@ -34,20 +34,13 @@ class Findings:
 class Experiment:
     """A test of one statement of the theory.
 
-    Parameters
-    ----------
-    studies : callable
-        The comparisons to run, at a scale from 0 to 1.
-    finds : callable
-        The findings from their results and the scale. Simulations that are not studies are run
-        here; the third argument is told of their progress.
-    reported : bool
-        Whether the report also shows each study.
+    ``studies`` are the comparisons to run, at a scale from 0 to 1. ``finds`` turns their results
+    into findings. Simulations that are not studies are run there, with their own progress.
     """
 
     studies: Callable[[float], list[Study]]
     finds: Callable[[Sequence[Results], float, Preparing | None], Findings]
-    reported: bool = False
+    reported: bool = False  # whether the report also shows each study
 
 
 def seeds(scale: float, most: int = SEEDS) -> tuple[int, ...]:
@@ -86,18 +79,10 @@ def tuned_study(
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Final regrets of agents while one size grows.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        The size in each study.
-    found : sequence of Results
-        Their results, all with the same agents and number of seeds.
-    """
+    """Final regrets of agents while one size grows."""
 
     sizes: Sequence[int]
-    found: Sequence[Results]
+    found: Sequence[Results]  # one a size, all with the same agents and number of seeds
 
     def __post_init__(self) -> None:
         assert len(self.sizes) == len(self.found)
