@@ -189,7 +189,7 @@ def test_settings_that_are_chosen_in_the_truth_that_is_reported_are_said(
     (results,) = run_studies([study], Store(tmp_path), on=Inline(), listener=watcher)
     (note,) = watcher.notes
     assert re.match("Warning: .*settings are chosen in the truth that is reported.*seed.*3", note)
-    assert note.removeprefix("Warning: ") in unescape(page("one", [DrawnStudy(results, {})]))
+    assert note.removeprefix("Warning: ") in unescape(page("one", [DrawnStudy(results, [])]))
     assert replace(study, agents={"LORIL": grid[:1]}).shared_truth() == ""
     assert replace(study, world=WORLD).shared_truth() == ""
 

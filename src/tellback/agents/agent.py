@@ -116,9 +116,8 @@ class ModelAgent(InFiles):
 
     def state(self) -> State:
         """All that was learned, in arrays and numbers."""
-        model = {MODEL + name: value for name, value in self.model.state().items()}
-        explorer = {EXPLORER + name: value for name, value in self.explorer.state().items()}
-        return model | explorer
+        explorer = prefixed(EXPLORER, self.explorer.state())
+        return {**prefixed(MODEL, self.model.state()), **explorer}
 
     def restore(self, state: State) -> None:
         """Go back to such a state; one that does not fit changes nothing."""
@@ -176,17 +175,17 @@ class ModelAgentSpec(AgentSpec):
         return self.with_settings({"model": self.model or self.usual_model(facts)})
 
     def usual_model(self, facts: Facts) -> ModelSpec:
-        """The model where the user names none."""
-        return default_model(facts)
+        """The model for a kind of instructions, where the user names none."""
+        return Keywords() if facts.language else Mixture()
 
     def explorer(self, facts: Facts) -> Explorer:
         """The explorer of this kind of agent."""
         raise NotImplementedError
 
 
-def default_model(facts: Facts) -> ModelSpec:
-    """The model for a kind of instructions, where the user names none."""
-    return Keywords() if facts.language else Mixture()
+def prefixed(prefix: str, state: State) -> State:
+    """The state of one part of an agent, as it is named in the state of the whole."""
+    return {prefix + name: value for name, value in state.items()}
 
 
 def part(state: State, prefix: str) -> State:

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from tellback.agents.agent import ModelAgent, ModelAgentSpec, part
+from tellback.agents.agent import ModelAgent, ModelAgentSpec, part, prefixed
 from tellback.agents.explorers import Optimism
 from tellback.agents.greedy import Greedy
 from tellback.agents.radius import (
@@ -123,8 +123,7 @@ class CertifiedAgent(ModelAgent):
 
     def state(self) -> State:
         """The agent's and the ellipsoid's."""
-        own = {WIDTHS + name: value for name, value in self.widths.state().items()}
-        return {**self.agent.state(), **own}
+        return {**self.agent.state(), **prefixed(WIDTHS, self.widths.state())}
 
     def _restore_parts(self, state: State) -> None:
         self.agent.restore(state)

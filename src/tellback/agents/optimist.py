@@ -9,7 +9,6 @@ import numpy as np
 
 from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
-from tellback.errors import ProtocolError
 from tellback.models.ellipsoid import Lambda
 from tellback.roles import AgentSpec, Choice, Task
 from tellback.specs import NonNegative
@@ -41,7 +40,4 @@ class OptimistSpec(AgentSpec):
     ) -> Choice:
         """The response with the highest estimate plus k times its width."""
         random = self.ties == "random"
-        choice = optimistic_choice(task, estimates, squared_widths, self.k, random, rng)
-        if choice is None:
-            raise ProtocolError(f"The estimates of {self.kind} are not all numbers.")
-        return choice
+        return optimistic_choice(task, estimates, squared_widths, self.k, random, rng, self)

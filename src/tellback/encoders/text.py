@@ -29,7 +29,6 @@ class TextEncoder(Protocol):
 
     def __call__(self, sentence: str) -> Array:
         """A vector of length 1, read-only; zeros for a sentence without a word."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -37,3 +37,8 @@ def fitted_power(sizes: Indices, regrets: Array) -> MeanInterval | None:
     x = np.log(sizes)
     x = x - x.mean()
     return mean_of(np.log(regrets) @ x / (x @ x))
+
+
+def as_power(size: str, found: MeanInterval | None) -> str:
+    """A fitted power in words: t^0.52 [0.48, 0.56]."""
+    return f"{size}^{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]" if found else "no power"

@@ -228,7 +228,7 @@ class Results:
 
         if not REGRET.applies(self):
             raise SettingError("A figure with bands needs regret, on two reported seeds or more.")
-        return REGRET.plot(self)
+        return REGRET.of(self).plot()
 
     def __repr__(self) -> str:
         try:

@@ -11,6 +11,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError, real, whole
+from tellback.models.states import saved_array
 from tellback.responses import Listed
 from tellback.roles import State
 
@@ -41,23 +42,18 @@ class Widths(Protocol):
     @property
     def lam(self) -> float:
         """The ridge now."""
-        ...
 
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
-        ...
 
     def squared_widths(self, responses: Listed, keep: bool) -> Array:
         """g' Sigma^-1 g for every listed response."""
-        ...
 
     def state(self) -> State:
         """Everything learned, in arrays and numbers."""
-        ...
 
     def restore(self, state: State) -> None:
         """Restore such a state."""
-        ...
 
 
 class Ellipsoid:
@@ -170,19 +166,9 @@ class Ellipsoid:
 
     def restore(self, state: State) -> None:
         """Restore a state that ``state()`` gave."""
-        inverse = np.array(state["inverse"], dtype=np.float64)
-        cached = np.asarray(state["kept"], dtype=np.float64)
-        widths = np.array(state["widths"], dtype=np.float64)
-        fits = inverse.shape == 2 * self._shape and cached.shape == (len(widths), *self._shape)
-        numbers = [inverse, cached, widths]
-        if not all(np.isfinite(part).all() for part in numbers) or (widths < 0).any():
-            raise SettingError("The saved ellipsoid has numbers that are not possible.")
-        if not fits:
-            raise SettingError(
-                f"The saved ellipsoid has an inverse of shape {inverse.shape}, responses of "
-                f"shape {cached.shape} and {len(widths)} widths; this agent's features are of "
-                f"size {self._shape[0]}."
-            )
+        inverse = saved_array(state, "inverse", 2 * self._shape)
+        widths = saved_array(state, "widths", np.shape(state["widths"])[:1], least=0)
+        cached = saved_array(state, "kept", (len(widths), *self._shape))
         self.count = whole("count", int(state["count"]), at_least=0)
         self.inverse = inverse
         self._cached, self._columns, self._widths = None, _NO_COLUMNS, _NO_WIDTHS

@@ -29,23 +29,18 @@ class LabelEncoder(Protocol):
     @property
     def size(self) -> int:
         """The number of rows now."""
-        ...
 
     def look_up(self, instruction: Instruction) -> SparseLabel:
         """The label of an instruction; without rows if it is new. Changes nothing."""
-        ...
 
     def learn(self, instruction: Instruction) -> SparseLabel:
         """The label of an instruction; a new one gets a row."""
-        ...
 
     def state(self) -> State:
         """The learned rows, in arrays."""
-        ...
 
     def restore(self, state: State) -> None:
         """Restore such a state."""
-        ...
 
 
 class _FixedLabels:

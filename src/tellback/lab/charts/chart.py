@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from tellback.figures import Plot, new_figure, save_figure, styled
+from tellback.arrays import Array
+from tellback.lab.charts.colours import colours
+from tellback.lab.charts.picture import Picture
 from tellback.lab.results import Results
 
 LABEL_CHARACTERS = 38
@@ -26,48 +27,30 @@ def has_intervals(results: Results) -> bool:
 
 @dataclass(frozen=True)
 class Chart:
-    """One view of a study.
+    """One view of a study."""
 
-    Parameters
-    ----------
-    name : str
-        The name of its files.
-    title : str
-        Its title.
-    says : str
-        Its caption.
-    draw : callable
-        Draws results into an empty figure.
-    height : callable
-        The height for results, in inches.
-    applies : callable
-        Whether there is anything to draw.
-    """
-
-    name: str
+    name: str  # of its files
     title: str
-    says: str
-    draw: Callable[[Any, Results], None]
-    height: Callable[[Results], float] = lambda results: 4.2
-    applies: Callable[[Results], bool] = has_intervals
+    says: str  # the caption
+    draw: Callable[[Any, Results], None]  # draws results into an empty figure
+    height: Callable[[Results], float] = lambda results: 4.2  # inches
+    applies: Callable[[Results], bool] = has_intervals  # whether there is anything to draw
 
-    def figure(self, results: Results) -> Any:
-        """The chart of a study, drawn."""
-        figure = new_figure(6.4, self.height(results))
-        self.draw(figure, results)
-        return figure
+    def of(self, results: Results) -> Picture:
+        """The chart of a study."""
 
-    def plot(self, results: Results) -> Plot:
-        """The chart of a study, for a notebook."""
-        with styled():
-            return Plot(self.figure(results))
+        def draw(figure: Any) -> None:
+            self.draw(figure, results)
 
-    def write(
-        self, results: Results, folder: Path, formats: Sequence[str] = (".png", ".svg")
-    ) -> list[Path]:
-        """Draw it to a file of each format."""
-        with styled():
-            return save_figure(self.figure(results), folder / self.name, formats)
+        return Picture(self.name, self.title, self.says, draw, 6.4, self.height(results))
+
+
+def styled_curves(results: Results) -> Iterator[tuple[str, Array, dict[str, str]]]:
+    """Every agent, its curves at the chosen setting, and the colour and style of its line."""
+    colour_of = colours(results.study.agents)
+    for name in results.study.agents:
+        style = {"color": colour_of[name], "ls": "--" if name == "random" else "-"}
+        yield name, results.curves(results.tuned(name)), style
 
 
 def wrapped(label: str) -> str:

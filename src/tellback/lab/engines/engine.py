@@ -27,7 +27,6 @@ class Engine(Protocol):
         call. Ctrl-C raises KeyboardInterrupt between two outcomes, after the workers have
         stopped.
         """
-        ...
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tellback.arrays import Array
 from tellback.lab.charts.colours import colours
 from tellback.lab.charts.picture import Picture
 from tellback.lab.compare import FEWEST_PAIRS, MeanInterval, Share, mean_regret
-from tellback.lab.power_law import fitted_power
+from tellback.lab.power_law import as_power, fitted_power
 from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import NOT_CONTRADICTED, Claim
@@ -110,7 +110,7 @@ class Sweep:
         found = self.power(name)
         if found is None:
             return f"{name}: no power (a regret of zero)"
-        return f"{name} grows as {size}^{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
+        return f"{name} grows as {as_power(size, found)}"
 
 
 def promised_in(share: Share, promised: float) -> str:
