@@ -67,7 +67,8 @@ class Spec:
         return f"{'an' if cls.role[0] in 'aeiou' else 'a'} {cls.role}"
 
     def __post_init__(self) -> None:
-        for name, check in _checks(type(self)).items():
+        own: type = type(self)
+        for name, check in _checks(own).items():
             self._set_validated(**{name: check(name, getattr(self, name))})
 
     def _set_validated(self, **values: object) -> None:

@@ -19,8 +19,8 @@ from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer
 from tellback.errors import TellbackError
 from tellback.lab import Processes, Results, RunSpec, Store, Study, run_missing, run_studies
-from tellback.lab.curve import curve_rounds
 from tellback.lab.report.page import DrawnStudy, page
+from tellback.lab.run_one import curve_rounds
 from tellback.roles import Facts, WorldSpec
 from tellback.specs import Spec
 from tellback.worlds import OneHotFeatures, Synthetic

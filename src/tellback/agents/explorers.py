@@ -15,6 +15,7 @@ from tellback.compiled import compiled
 from tellback.errors import ProtocolError
 from tellback.models.ellipsoid import Ellipsoid, Widths
 from tellback.models.model import Likely, Model
+from tellback.models.states import NothingLearned
 from tellback.proof import Proof
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task, new_tuple
@@ -51,7 +52,7 @@ class Explorer(Protocol):
         """Go back to such a state."""
 
 
-class Stateless:
+class Stateless(NothingLearned):
     """Base of explorers that learn nothing and add nothing to estimates."""
 
     caveat = "it states no widths"
@@ -71,13 +72,6 @@ class Stateless:
 
     def withdraw(self, features: Array) -> None:
         """Nothing to take back."""
-
-    def state(self) -> State:
-        """Nothing to save."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing to restore."""
 
 
 class Optimism:

@@ -7,7 +7,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError, whole
-from tellback.models.states import saved_array
+from tellback.models.states import demand_size, saved_array
 from tellback.responses import Listed
 from tellback.roles import State
 
@@ -40,10 +40,7 @@ class FadingEllipsoid:
 
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
-        if features.shape != self._root.shape[:1]:
-            raise SettingError(
-                f"features must be {len(self._root)} numbers, not of shape {features.shape}."
-            )
+        demand_size(features, len(self._root))
         if not np.isfinite(features).all():
             raise SettingError(f"features must be finite, not {features}.")
         root = self._root.copy()

@@ -33,9 +33,9 @@ def diagnose(
 
     from tellback.conformance.imported import import_own
     from tellback.lab import Store
-    from tellback.lab.curve import curve_rounds
     from tellback.lab.diagnose import diagnose as look_into
     from tellback.lab.report import write_table
+    from tellback.lab.run_one import curve_rounds
 
     for module in modules or ():
         import_own(module)

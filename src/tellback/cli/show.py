@@ -45,11 +45,8 @@ def run_and_show(
 ) -> tuple[list[Results], bool]:
     """Run studies, showing progress in rounds.
 
-    Returns
-    -------
-    tuple
-        The results of the studies that are complete, and whether all are: if a run failed, the
-        command shall end with 1.
+    Returns the results of the studies that are complete, and whether all are: if a run failed, the
+    command shall end with 1.
     """
     from tellback.lab import RunsFailedError, run_studies
     from tellback.lab.engines import engine_named
@@ -64,7 +61,7 @@ def run_and_show(
 
             def found(self, runs: int, of: int) -> None:
                 if runs and not self.told:
-                    out.print(f"{runs:,} of {of:,} runs were done before, in {store.folder}.")
+                    out.print(f"Runs done before, in {store.folder}: {runs:,} of {of:,}.")
                 self.told = True
 
         listener = Shown(show, partial(out.print, markup=False, soft_wrap=True))

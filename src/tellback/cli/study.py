@@ -90,7 +90,7 @@ def status(
             f"{len(one.failed):,}",
             f"{len(one.damaged):,}",
             f"{one.rounds_done:,} of {one.rounds_planned:,}",
-            f"{one.seconds():,.0f} s of one processor",
+            f"{one.provenance.seconds:,.0f} s of one processor",
         )
     console().print(table)
     for one in statuses:

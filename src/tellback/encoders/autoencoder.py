@@ -7,6 +7,7 @@ literally, over the channels (one number for each place). The other reading is o
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -139,10 +140,9 @@ class TrainedAutoencoder:
 
 def _network(nn: Any) -> Any:
     """The layers: sides of 200, 49, 11 and 4 pixels, and back."""
-    layers = nn.Sequential()
-    layers.add_module(
-        "encoder",
-        nn.Sequential(
+    size = CHANNELS * PLACES**2
+    parts = OrderedDict(
+        encoder=nn.Sequential(
             nn.Conv2d(3, CHANNELS, 8, stride=4),
             nn.LeakyReLU(),
             nn.Conv2d(CHANNELS, CHANNELS, 8, stride=4),
@@ -150,17 +150,10 @@ def _network(nn: Any) -> Any:
             nn.Conv2d(CHANNELS, CHANNELS, 4, stride=2),
             nn.LeakyReLU(),
         ),
-    )
-    size = CHANNELS * PLACES**2
-    layers.add_module(
-        "middle",
-        nn.Sequential(
+        middle=nn.Sequential(
             nn.Flatten(), nn.Linear(size, size), nn.Unflatten(1, (CHANNELS, PLACES, PLACES))
         ),
-    )
-    layers.add_module(
-        "decoder",
-        nn.Sequential(
+        decoder=nn.Sequential(
             nn.ConvTranspose2d(CHANNELS, CHANNELS, 4, stride=2, output_padding=1),
             nn.LeakyReLU(),
             nn.ConvTranspose2d(CHANNELS, CHANNELS, 8, stride=4, output_padding=1),
@@ -168,7 +161,7 @@ def _network(nn: Any) -> Any:
             nn.ConvTranspose2d(CHANNELS, 3, 8, stride=4),
         ),
     )
-    return layers
+    return nn.Sequential(parts)
 
 
 @contextmanager

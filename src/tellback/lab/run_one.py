@@ -13,14 +13,23 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tellback import __version__
-from tellback.arrays import Array
+from tellback.arrays import Array, Indices
 from tellback.compiled import source_digest
 from tellback.isolation import IsolatedAgent
-from tellback.lab.curve import curve_rounds
 from tellback.lab.study import RunSpec
 from tellback.protocol import play
 from tellback.sources import Rooms, note_package
+
+CURVE_POINTS = 200
+
+
+def curve_rounds(rounds: int) -> Indices:
+    """The rounds at which a regret curve is stored: evenly spaced, the last among them."""
+    points: Indices = np.unique(np.linspace(1, rounds, min(rounds, CURVE_POINTS)).round())
+    return points.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

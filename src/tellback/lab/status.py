@@ -45,10 +45,6 @@ class StudyStatus:
         """Time, machines and versions of the runs that are done."""
         return provenance_of({run.identity: run for run in self.done}, self.store)
 
-    def seconds(self) -> float:
-        """The total time of the runs, from their sidecars."""
-        return self.provenance.seconds
-
 
 def status_of(study: Study, store: Store) -> StudyStatus:
     """The status of a study in a store; nothing is played."""

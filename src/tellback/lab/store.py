@@ -17,8 +17,7 @@ from tellback.arrays import Array
 from tellback.errors import TellbackError
 from tellback.files import atomic_write, demand_writable, remove_leftovers
 from tellback.lab.checksummed import checksum_matches, with_checksum
-from tellback.lab.curve import curve_rounds
-from tellback.lab.run_one import Failure, Finished
+from tellback.lab.run_one import Failure, Finished, curve_rounds
 from tellback.lab.study import RunSpec, identity_of
 
 AT_A_TIME = 1000  # files read in one call, to bound memory

@@ -11,7 +11,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError, real, whole
-from tellback.models.states import saved_array
+from tellback.models.states import demand_size, saved_array
 from tellback.responses import Listed
 from tellback.roles import State
 
@@ -81,9 +81,7 @@ class Ellipsoid:
         self._cached: Listed | None = None
         self._columns = _NO_COLUMNS  # those of the cached responses
         self._widths = _NO_WIDTHS
-        self._updated = (
-            False  # whether the cached widths have been updated since they were computed
-        )
+        self._updated = False  # whether the cached widths were updated since they were computed
 
     @property
     def log_det(self) -> float:
@@ -118,10 +116,7 @@ class Ellipsoid:
         self.count -= 1
 
     def _change(self, features: Array, sign: float, lost: float, longest: float) -> bool:
-        if features.shape != self._shape:
-            raise SettingError(
-                f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
-            )
+        demand_size(features, self._shape[0])
         self._updated = True
         return _rank_one(self.inverse, features, sign, lost, longest, self._columns, self._widths)
 

@@ -10,6 +10,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.errors import SettingError, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
+from tellback.models.states import demand_size
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 from tellback.specs import Count, Natural, Positive
@@ -109,8 +110,7 @@ class FiniteClassModel:
         """Add the log-probability of the description to every member."""
         _, instructions, dim = self._members.shape
         x = checked_instruction(description, instructions)
-        if features.shape != (dim,):
-            raise SettingError(f"features must be {dim} numbers, not of shape {features.shape}.")
+        demand_size(features, dim)
         if not (features >= 0).all() or not 0 < features.sum() < np.inf:  # NaN too
             raise SettingError(f"features must be a distribution, not {features}.")
         with np.errstate(divide="ignore"):  # a probability of 0 rules a member out

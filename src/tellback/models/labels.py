@@ -10,6 +10,7 @@ from tellback.arrays import Array, Indices
 from tellback.encoders.text import TextEncoder, TextEncoderSpec
 from tellback.errors import SettingError
 from tellback.models.model import checked_instruction, checked_sentence
+from tellback.models.states import NothingLearned
 from tellback.roles import Instruction, State
 
 _ONE = np.ones(1)
@@ -43,18 +44,7 @@ class LabelEncoder(Protocol):
         """Restore such a state."""
 
 
-class _FixedLabels:
-    """The state of labels that do not change."""
-
-    def state(self) -> State:
-        """Nothing is learned."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing is learned."""
-
-
-class TableLabels(_FixedLabels):
+class TableLabels(NothingLearned):
     """One row for each instruction of a table."""
 
     def __init__(self, instructions: int) -> None:
@@ -122,7 +112,7 @@ class SentenceLabels:
         self._rows = rows
 
 
-class EmbeddedLabels(_FixedLabels):
+class EmbeddedLabels(NothingLearned):
     """One row for each feature of an encoder; similar sentences share rows."""
 
     def __init__(self, encoder: TextEncoderSpec) -> None:

@@ -23,7 +23,7 @@ from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import SettingError, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
-from tellback.models.states import saved_array
+from tellback.models.states import demand_size, saved_array
 from tellback.responses import SIMPLEX_TOLERANCE, Listed
 from tellback.roles import Facts, Instruction, State
 from tellback.specs import Count, Positive
@@ -139,10 +139,7 @@ class LowRankModel:
         """Count the description; refresh its response and some others."""
         x = checked_instruction(description, len(self._f))
         features = np.asarray(features, dtype=np.float64)
-        if features.shape != self._shape:
-            raise SettingError(
-                f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
-            )
+        demand_size(features, self._shape[0])
         if not features.min() >= 0 or not abs(features.sum() - 1) <= SIMPLEX_TOLERANCE:
             raise SettingError(f"features must be non-negative and sum to 1, not {features}.")
         _learn(

@@ -10,7 +10,7 @@ takes a fraction of PyTorch's overhead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -189,24 +189,25 @@ class NetworkModel:
 
     def state(self) -> State:
         """The history, the weights, and Adam's moments."""
-        state: dict[str, Any] = {
+        return {
             "features": self._features[: self._size].copy(),
             "descriptions": self._descriptions[: self._size].copy(),
             "key": self._key,
             "steps": self._steps,
+            **{name: array.copy() for name, array in self._trained().items()},
         }
-        for name, weight in self._weights.items():
-            state[name] = weight.copy()
-            for moment, values in zip(MOMENTS, self._moments[name], strict=True):
-                state[f"{name}.{moment}"] = values.copy()
-        return state
+
+    def _trained(self) -> dict[str, Array]:
+        """The weights and Adam's moments, by their names in a state."""
+        trained = dict(self._weights)
+        for name, moments in self._moments.items():
+            trained |= {f"{name}.{which}": m for which, m in zip(MOMENTS, moments, strict=True)}
+        return trained
 
     def restore(self, state: State) -> None:
         """Restore a state that ``state()`` gave."""
-        saved: dict[str, Array] = {}
-        for name in self._weights:
-            for part in (name, *(f"{name}.{moment}" for moment in MOMENTS)):
-                saved[part] = saved_array(state, part, self._weights[name].shape)
+        trained = self._trained()
+        saved = {name: saved_array(state, name, array.shape) for name, array in trained.items()}
         descriptions = np.array(state["descriptions"], dtype=np.int64)
         if not ((descriptions >= 0) & (descriptions < self._instructions)).all():
             raise SettingError("The saved descriptions have numbers that are not possible.")
@@ -218,8 +219,6 @@ class NetworkModel:
         while len(self._descriptions) < self._size:
             self._grow()
         self._features[: self._size], self._descriptions[: self._size] = features, descriptions
-        for name, weight in self._weights.items():
-            weight[:] = saved[name]
-            for moment, values in zip(MOMENTS, self._moments[name], strict=True):
-                values[:] = saved[f"{name}.{moment}"]
+        for name, array in trained.items():
+            array[:] = saved[name]
         self._f = softmax(self._weights["theta"], 1.0, axis=0)

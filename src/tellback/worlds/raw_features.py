@@ -19,10 +19,6 @@ from tellback.worlds.synthetic import Synthetic
 from tellback.worlds.wrapper import InnerTeacherAndTruth, WrapperSpec
 
 
-def _fresh() -> Synthetic:
-    return Synthetic(instructions=50, responses=20, rank=5, contexts="fresh")
-
-
 @dataclass(frozen=True)
 class RawFeatures(WrapperSpec):
     """A synthetic world with new raw vectors as responses in every round.
@@ -44,7 +40,9 @@ class RawFeatures(WrapperSpec):
         (cosines with a phase) hardly at all.
     """
 
-    world: Synthetic = field(default_factory=_fresh)
+    world: Synthetic = field(
+        default_factory=lambda: Synthetic(instructions=50, responses=20, rank=5, contexts="fresh")
+    )
     dim: Count = 8
     hidden: Count = 16
     units: Annotated[str, partial(one_of, options=("tanh", "wave"))] = "tanh"

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tellback.lab.bounds import Bound
-from tellback.lab.charts.chart import legend_below, plain, wrapped
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import colours, legend_below, plain, wrapped
 from tellback.lab.charts.picture import Picture
 from tellback.lab.results import Results
 

@@ -10,7 +10,7 @@ import numpy as np
 from tellback.lab.bounds import Bound
 from tellback.lab.charts.bounded import draw_bounds
 from tellback.lab.charts.chart import legend_below
-from tellback.lab.curve import curve_rounds
+from tellback.lab.run_one import curve_rounds
 from tellback.proof import Proof
 from tellback.run import Run
 

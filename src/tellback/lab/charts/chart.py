@@ -1,8 +1,8 @@
-"""The class of charts, and helpers for labels and legends."""
+"""The class of charts, and helpers for colours, labels and legends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -10,9 +10,18 @@ from typing import Any
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.lab.charts.colours import colours
 from tellback.lab.charts.picture import Picture
 from tellback.lab.results import Results
+
+OWN = {
+    "LORIL": "#0072b2",
+    "epsilon-greedy": "#e69f00",
+    "greedy": "#009e73",
+    "random": "#999999",
+}
+"""From the palette of Okabe and Ito, which colour-blind readers can tell apart."""
+
+OTHERS = ("#cc79a7", "#d55e00", "#56b4e9", "#8c6d31", "#7b5ea7", *OWN.values())
 
 LABEL_CHARACTERS = 38
 SEVERAL = 2  # seeds needed for an interval
@@ -43,6 +52,15 @@ class Chart:
             self.draw(figure, results)
 
         return Picture(self.name, self.title, self.says, draw, 6.4, self.height(results))
+
+
+def colours(agents: Iterable[str]) -> Mapping[str, str]:
+    """A colour for each agent of a study: its own, or the next free one."""
+    names = list(agents)
+    taken = {OWN[name] for name in names if name in OWN}
+    free = [colour for colour in OTHERS if colour not in taken] or list(OTHERS)
+    others = [name for name in names if name not in OWN]
+    return OWN | {name: free[i % len(free)] for i, name in enumerate(others)}
 
 
 def styled_curves(results: Results) -> Iterator[tuple[str, Array, dict[str, str]]]:

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.charts.chart import Chart, wrapped
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import Chart, colours, wrapped
 from tellback.lab.compare import mean_regret
 from tellback.lab.results import Results
 

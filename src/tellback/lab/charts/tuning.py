@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.charts.chart import Chart, has_intervals, wrapped
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import Chart, colours, has_intervals, wrapped
 from tellback.lab.results import Results
 from tellback.roles import AgentSpec
 

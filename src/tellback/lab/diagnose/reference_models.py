@@ -62,8 +62,9 @@ def forecasts(read: Readings) -> Forecasts:
     if isinstance(model, SentenceModel):
         return _with_sentences(found, read)
     if facts.fixed_responses and not facts.language:
+        rows, told = zip(*((one.response, one.description) for one in read.examples), strict=True)
         name = "a table of frequencies for each response"
-        return replace(found, richer=_table(read, nothing), richer_name=name)
+        return replace(found, richer=tabulated(rows, told, nothing), richer_name=name)
     return found
 
 
@@ -111,8 +112,3 @@ def _taught(spec: Mixture | Sentence, read: Readings) -> Array:
         forecast[i] = model.estimates(example.description, only)[0]
         model.learn(only.features(0), example.description)
     return forecast
-
-
-def _table(read: Readings, nothing: Array) -> Array:
-    rows = [one.response for one in read.examples]
-    return tabulated(rows, [one.description for one in read.examples], nothing)

@@ -33,6 +33,15 @@ ONE_LOOK = (
 )
 
 
+HOW_TO_READ = (
+    "Regret is computed from a reward that the agents never see. Agents with the same seed meet "
+    "the same tasks, so differences are paired by seed. Settings are chosen on seeds that are not "
+    "reported. The interval of a pair is Student's, or a confidence sequence if seeds were added "
+    "until a comparison was decided; undecided means that it holds zero. The order of agents comes "
+    "from the reported seeds."
+)
+
+
 @dataclass(frozen=True)
 class Section:
     """A table at the top of a report, such as the paper's claims."""
@@ -68,11 +77,11 @@ def page(
         if len(found) > 1
         else "",
         _headlines(found),
-        *(_section(section) for section in sections),
+        *(joined([element("h2", s.title), table(s.headers, s.rows)]) for s in sections),
         *(_figure("h2", drawing) for drawing in pictures),
         _contents(found) if len(found) > 1 else "",
         *(_study(one, i) for i, one in enumerate(drawn)),
-        element("footer", _how_to_read()),
+        element("footer", HOW_TO_READ),
     ]
     style = (files("tellback.lab.report") / "style.css").read_text()
     return (
@@ -103,10 +112,6 @@ def _beaten_too(first: Pair, pairs: Sequence[Pair]) -> str:
     others = [p.theirs for p in pairs if p.ours == first.ours and p.verdict == "less"]
     others = [name for name in others if name != first.theirs]
     return f" {first.ours} has less regret than {' and '.join(others)} too." if others else ""
-
-
-def _section(section: Section) -> Markup:
-    return joined([element("h2", section.title), table(section.headers, section.rows)])
 
 
 def _figure(heading: str, drawing: Drawing, prefix: str = "", of: str = "") -> Markup:
@@ -142,16 +147,6 @@ def _study(drawn: DrawnStudy, number: int) -> Markup:
             *(_figure("h3", one, prefix, of) for one in drawn.drawings),
             element("details", element("summary", "What was run"), provenance_table(results)),
         ]
-    )
-
-
-def _how_to_read() -> str:
-    return (
-        "Regret is computed from a reward that the agents never see. Agents with the same seed "
-        "meet the same tasks, so differences are paired by seed. Settings are chosen on seeds that "
-        "are not reported. The interval of a pair is Student's, or a confidence sequence if seeds "
-        "were added until a comparison was decided; undecided means that it holds zero. The order "
-        "of agents comes from the reported seeds."
     )
 
 

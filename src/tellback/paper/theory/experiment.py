@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import colours
 from tellback.lab.charts.picture import Picture
 from tellback.lab.compare import FEWEST_PAIRS, MeanInterval, Share, mean_regret
 from tellback.lab.power_law import as_power, fitted_power
@@ -139,25 +139,14 @@ def draw_sweep(axis: Any, sweep: Sweep, size: str) -> None:
         means = [mean_regret(column) for column in finals.T]
         found = sweep.power(name)
         said = f": power {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]" if found else ""
-        middle = np.array([mean.mean for mean in means])
-        spread = np.array(
-            [[max(m.mean - m.low, 0.0) for m in means], [m.high - m.mean for m in means]]
-        )
-        spread[0] = np.minimum(spread[0], 0.9 * middle)  # stay above zero on a log axis
-        axis.errorbar(
-            sweep.sizes,
-            middle,
-            spread,
-            fmt="o--" if name == "random" else "o-",
-            color=colour_of[name],
-            ms=3.5,
-            lw=1.5,
-            capsize=2,
-            label=name + said,
-        )
-    axis.set_yscale("log")
+        middle, low, high = np.array([(one.mean, one.low, one.high) for one in means]).T
+        # An interval that reaches zero is cut: it stays above zero on a logarithmic axis.
+        spread = np.clip(middle - low, 0.0, 0.9 * middle), high - middle
+        style = {"fmt": "o--" if name == "random" else "o-", "color": colour_of[name]}
+        size_of = {"ms": 3.5, "lw": 1.5, "capsize": 2}
+        axis.errorbar(sweep.sizes, middle, spread, **style, **size_of, label=name + said)
+    axis.set(yscale="log", ylabel="final regret")
     _sizes_below(axis, sweep, size)
-    axis.set_ylabel("final regret")
     axis.legend(fontsize=7, edgecolor="none")
 
 

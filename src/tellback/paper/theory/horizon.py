@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tellback.agents import LORIL, Greedy, Uniform
+from tellback.agents import Greedy, Uniform
 from tellback.lab.charts.growth import draw_growth
 from tellback.lab.charts.picture import Picture
 from tellback.lab.power_law import as_power, power_of_t
@@ -13,7 +13,7 @@ from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import Claim
 from tellback.paper.theory.experiment import Experiment, Findings, not_above, tuned_study
-from tellback.paper.theory.sizes import KS, TUNED
+from tellback.paper.theory.sizes import LORILS, TUNED
 from tellback.roles import Preparing, WorldSpec
 from tellback.worlds import Adversarial, Synthetic
 
@@ -35,7 +35,7 @@ def studies(scale: float) -> list[Study]:
             name,
             world,
             {
-                "LORIL": tuple(LORIL(k=k) for k in KS),
+                "LORIL": LORILS,
                 "greedy": (Greedy(),),
                 "random": (Uniform(),),
             },
