@@ -106,10 +106,13 @@ def searches() -> tuple[Search, ...]:
         }
 
     words: dict[str, AgentSpec] = {
-        _words(waves, length, lam): Greedy(model=Keywords(waves, length, lam))
-        for waves, length, lam in product((100, 200), (0.5, 1.0, 2.0), (0.03, 0.1, 0.3))
+        _words(model): Greedy(model=model)
+        for model in (
+            Keywords(waves, lam=lam, noise=noise)
+            for waves, lam, noise in product((100, 200), (0.03, 0.1, 0.3), (0.3, 1.0, 3.0))
+        )
     }
-    usual, keywords = Deviations(), Keywords()
+    usual = Deviations()
     return (
         Search(
             "Deviations, responses that stay",
@@ -129,7 +132,7 @@ def searches() -> tuple[Search, ...]:
             "Keywords",
             ("images, canon", "images, jitter", "free wordings"),
             words,
-            _words(keywords.waves, keywords.length, keywords.lam),
+            _words(Keywords()),
             seeds=5,
         ),
     )
@@ -147,8 +150,8 @@ def _deviations(k: float, spread: float, smoothing: float) -> str:
     return f"k = {k:g}, spread = {spread:g}, smoothing = {smoothing:g}"
 
 
-def _words(waves: int, length: float, lam: float) -> str:
-    return f"waves = {waves}, length = {length:g}, lam = {lam:g}"
+def _words(model: Keywords) -> str:
+    return f"waves = {model.waves}, lam = {model.lam:g}, noise = {model.noise:g}"
 
 
 def _few(settings: dict[str, AgentSpec], default: str) -> dict[str, AgentSpec]:

@@ -255,7 +255,7 @@ def test_compiled_code_is_kept_in_the_folder_that_numba_is_told_or_nowhere(
 ) -> None:
     folder = tmp_path / "kernels" if writable else Path("/proc/no/such/folder")
     one_kernel = (
-        "import numpy as np; from tellback.models.keywords import _products; "
+        "import numpy as np; from tellback.models.word_regression import _products; "
         "print(_products(np.ones((1, 2)), np.ones((1, 2))).item())"
     )
     done = subprocess.run(

@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
 
+from tests.support.patience import PATIENCE
+
 OPTIONS = """
 listen_addresses = ''
 unix_socket_directories = '{folder}'
@@ -143,7 +145,7 @@ class Postgres:
 
     def start(self) -> None:
         """Start, and wait until it answers (after a crash: until it has recovered)."""
-        self._call("pg_ctl", "start", "-w", "-t", "60", "-s")
+        self._call("pg_ctl", "start", "-w", "-t", str(PATIENCE), "-s")
 
     def restart(self, immediate: bool) -> None:
         """Stop and start again; an immediate stop is a crash, without a checkpoint."""
@@ -153,8 +155,9 @@ class Postgres:
     def stop(self) -> None:
         """End the server and remove its folder. To stop twice is to stop."""
         if self._reaper.stdin is not None and not self._reaper.stdin.closed:
+            self._reaper.stdin.write(b"\n")  # forked processes may hold the pipe open
             self._reaper.stdin.close()
-            self._reaper.wait(60)
+            self._reaper.wait(PATIENCE)
 
 
 def _everyones_folder() -> Path:

@@ -176,7 +176,7 @@ class ModelAgentSpec(AgentSpec):
 
     def usual_model(self, facts: Facts) -> ModelSpec:
         """The model for a kind of instructions, where the user names none."""
-        return Keywords() if facts.language else Mixture()
+        return Keywords.for_features(facts.dim) if facts.language else Mixture()
 
     def explorer(self, facts: Facts) -> Explorer:
         """The explorer of this kind of agent."""

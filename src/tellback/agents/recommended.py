@@ -48,7 +48,7 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     if not isinstance(responses, Listed):
         raise SettingError(f"The agents there are need responses in a list, not {responses!r}.")
     if isinstance(task.instruction, str):
-        return Greedy(model=Keywords())
+        return Greedy(model=Keywords.for_features(responses.dim))
     if responses.off_simplex:
         return LearnedLORIL(model=Network())
     if _one_hot(responses):

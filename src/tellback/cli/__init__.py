@@ -13,8 +13,10 @@ from tellback.cli import (
     about,
     accounts,
     certify,
+    data,
     diagnose,
     evaluate,
+    export,
     league,
     paper,
     run,
@@ -60,6 +62,8 @@ app.command("diagnose")(diagnose.diagnose)
 app.add_typer(paper.app, name="paper")
 app.command("league")(league.league)
 app.command("check")(about.check)
+data.app.command("export")(export.export)
+app.add_typer(data.app, name="data")
 app.command("teach")(teach.teach)
 app.command("serve")(teach.serve)
 app.add_typer(accounts.accounts_app, name="accounts")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,8 +52,8 @@ class Report:
     __repr__ = __str__
 
 
-Check = Callable[[], str]
-"""Tries one promise; returns what is wrong, or ''."""
+Check = Callable[[], Iterable[str]]
+"""Tries one promise, and tells what is wrong; the rest is not tried after the first trouble."""
 
 
 def report(role: str, checks: Iterator[tuple[str, Check]]) -> Report:
@@ -71,7 +71,7 @@ def report(role: str, checks: Iterator[tuple[str, Check]]) -> Report:
 
 def _tried(trial: Check) -> str:
     try:
-        return trial()
+        return next(iter(trial()), "")
     except Exception as error:
         return raised(error)
 

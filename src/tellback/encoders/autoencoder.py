@@ -8,8 +8,7 @@ literally, over the channels (one number for each place). The other reading is o
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -18,6 +17,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.encoders.encoder import EncoderSpec, Pictures, PictureSource, as_tensor
+from tellback.encoders.reproducible import reproducible
 from tellback.encoders.weight_cache import WeightCache
 from tellback.errors import SettingError, one_of
 from tellback.extras import from_extra
@@ -79,7 +79,7 @@ class Autoencoder(EncoderSpec):
         # Both readings share one training, which does not depend on the sums.
         trained_as = self.with_settings({"summed_over": "channels"}).to_data()
         cache = WeightCache("autoencoder", {"encoder": trained_as, "gallery": gallery.to_data()})
-        with _reproducible(torch, self.seed):
+        with reproducible(torch, self.seed):
             network = _network(torch.nn)
             weights = cache.load(network.state_dict())
             if weights is None:
@@ -130,7 +130,7 @@ class TrainedAutoencoder:
         import torch
 
         pictures = _checked(pictures)
-        with _reproducible(torch), torch.no_grad():
+        with reproducible(torch), torch.no_grad():
             parts = [
                 apply(as_tensor(pictures[i : i + BATCH])).numpy()
                 for i in range(0, len(pictures), BATCH)
@@ -162,20 +162,6 @@ def _network(nn: Any) -> Any:
         ),
     )
     return nn.Sequential(parts)
-
-
-@contextmanager
-def _reproducible(torch: Any, seed: int | None = None) -> Iterator[None]:
-    """One thread and a separate random state, for the same numbers in every process."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[], enabled=seed is not None):
-            if seed is not None:
-                torch.manual_seed(seed)
-            yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _checked(pictures: Pictures) -> Pictures:

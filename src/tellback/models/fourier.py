@@ -47,10 +47,17 @@ class Fourier:
         return 1 + self._dim + len(self._phases)
 
     def fit(self, features: AnyArray) -> None:
-        """Set the mean and the spread for standardising to those of these features."""
-        spread = features.std(axis=0, dtype=np.float64)
-        self._centre = features.mean(axis=0, dtype=np.float64)
-        self._spread = np.where(spread > 0, spread, 1.0)
+        """Set the mean and the scale for standardising to those of these features.
+
+        Each feature is divided by its range, and all by one common spread. So units do not matter,
+        and a token that few responses have is not blown up to the spread of a common one.
+        """
+        values = np.asarray(features, dtype=np.float64)
+        extent = np.ptp(values, axis=0)
+        extent = np.where(extent > 0, extent, 1.0)
+        common = math.sqrt(float(np.var(values / extent, axis=0).mean()))
+        self._centre = values.mean(axis=0)
+        self._spread = extent * (common if common > 0 else 1.0)
 
     def __call__(self, features: AnyArray) -> Array:
         """The Fourier features of points, a row each."""

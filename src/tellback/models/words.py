@@ -36,6 +36,7 @@ class Vocabulary:
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._rows: dict[str, int] = {}
+        self._words = ["_"] * _MARKS
         for word in known:
             self._row(word)
 
@@ -58,11 +59,13 @@ class Vocabulary:
             for word in words(sentence)
         ]
 
+    def words_of(self, rows: Iterable[int]) -> list[str]:
+        """The words of some rows; a row without a word is shown as '_'."""
+        return [self._words[row] if row < len(self) else "_" for row in rows]
+
     def spell(self, rows: Sequence[int]) -> str:
         """The sentence of some rows; a row without a word is shown as '_'."""
-        known = ["_", "_", *self._rows]
-        joined = " ".join(known[row] if row < len(known) else "_" for row in rows)
-        return re.sub(r" (?=[.,;:!?)\]])|(?<=[(\[]) ", "", joined)
+        return re.sub(r" (?=[.,;:!?)\]])|(?<=[(\[]) ", "", " ".join(self.words_of(rows)))
 
     def state(self) -> AnyArray:
         """The words in the order of their rows, as bytes."""
@@ -85,4 +88,7 @@ class Vocabulary:
         return vocabulary
 
     def _row(self, word: str) -> int:
-        return self._rows.setdefault(word, len(self))
+        if word not in self._rows:
+            self._rows[word] = len(self)
+            self._words.append(word)
+        return self._rows[word]

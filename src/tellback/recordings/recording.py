@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from tellback.errors import SettingError
 
@@ -27,6 +30,10 @@ class Said(NamedTuple):
 
     text: str
     person: str = ""
+
+    def to_data(self) -> dict[str, str]:
+        """The description as JSON holds it."""
+        return {"text": self.text, **({"person": self.person} if self.person else {})}
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,9 @@ class RecordedResponse:
     text : str
         The response as a text.
     image : str
-        The path of a picture, relative to the file of the recording.
+        The path of a picture, relative to the folder of the recording.
+    step_descriptions : tuple of tuple of Said
+        What people said of each step, in the order of the steps; empty if nobody did.
     """
 
     id: str
@@ -67,6 +76,32 @@ class RecordedResponse:
     tokens: tuple[str, ...] = ()
     text: str = ""
     image: str = ""
+    step_descriptions: tuple[tuple[Said, ...], ...] = ()
+
+    @property
+    def people(self) -> frozenset[str]:
+        """The people with known names who described the whole of it."""
+        return frozenset(said.person for said in self.descriptions) - {""}
+
+    def to_data(self) -> dict[str, Any]:
+        """The response as a line of JSON holds it: what is empty is left out."""
+        data: dict[str, Any] = {"id": self.id, "group": self.group}
+        for name in ("goal", "features", "steps", "tokens", "text", "image"):
+            if value := getattr(self, name):
+                data[name] = value
+        data["descriptions"] = [said.to_data() for said in self.descriptions]
+        if self.step_descriptions:
+            data["step_descriptions"] = [
+                [said.to_data() for said in step] for step in self.step_descriptions
+            ]
+        return data
+
+    def to_line(self) -> str:
+        """The response as a line of a file."""
+        try:
+            return json.dumps(self.to_data(), ensure_ascii=False, allow_nan=False)
+        except ValueError as error:
+            raise SettingError(f"Response {self.id!r} has features that are not finite.") from error
 
 
 @dataclass(frozen=True)
@@ -77,14 +112,16 @@ class Recording:
     ----------
     responses : tuple of RecordedResponse
         The responses; no two have the same id.
+    folder : Path or str
+        Where the pictures are. It is not compared.
     """
 
     responses: tuple[RecordedResponse, ...]
+    folder: Path | str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if len(self.by_id) < len(self.responses):
-            seen: set[str] = set()
-            twice = next(r.id for r in self.responses if r.id in seen or seen.add(r.id))
+            [(twice, _)] = Counter(response.id for response in self).most_common(1)
             raise SettingError(f"Two responses of the recording have the id {twice!r}.")
 
     def __len__(self) -> int:
@@ -113,15 +150,42 @@ class Recording:
     @cached_property
     def people(self) -> tuple[str, ...]:
         """The people whose names are known, in alphabetical order."""
-        people = {said.person for response in self for said in response.descriptions}
-        return tuple(sorted(people - {""}))
+        return tuple(sorted({person for response in self for person in response.people}))
 
     def only(self, groups: Iterable[str]) -> Recording:
         """The responses of some groups."""
         wanted = set(groups)
-        return Recording(tuple(response for response in self if response.group in wanted))
+        return replace(self, responses=tuple(one for one in self if one.group in wanted))
+
+    def by_step(self) -> Recording:
+        """Every described step as a response of its own.
+
+        Its id is that of the whole with the number of the step: ``trial/2``. Its goal is what was
+        done and to what: the same step at another time has the same goal.
+        """
+        return replace(self, responses=tuple(_step_responses(self)))
+
+    def picture_path(self, response: RecordedResponse) -> Path:
+        """Where the picture of a response is."""
+        return Path(self.folder) / response.image
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of all content, in order."""
-        return hashlib.sha256(repr(self.responses).encode(errors="surrogatepass")).hexdigest()
+        """The SHA-256 of the file that ``write`` makes of it, and of the pictures after it."""
+        hashed = hashlib.sha256()
+        for response in self:
+            hashed.update(response.to_line().encode(errors="surrogatepass") + b"\n")
+        for response in self:
+            if response.image:
+                hashed.update(self.picture_path(response).read_bytes())
+        return hashed.hexdigest()
+
+
+def _step_responses(recording: Recording) -> Iterator[RecordedResponse]:
+    for whole in recording:
+        described = zip(whole.steps, whole.step_descriptions, strict=bool(whole.step_descriptions))
+        for number, (step, said) in enumerate(described):
+            if said:
+                yield RecordedResponse(
+                    f"{whole.id}/{number}", whole.group, said, goal=" ".join(step), steps=(step,)
+                )

@@ -9,6 +9,8 @@ from tellback.worlds.one_hot_features import OneHotFeatures
 from tellback.worlds.paraphrases import Paraphrases
 from tellback.worlds.raw_features import RawFeatures
 from tellback.worlds.realizable import Realizable
+from tellback.worlds.recorded import Recorded, simulation_of
+from tellback.worlds.recorded_pool import Split
 from tellback.worlds.synthetic import Synthetic
 
 __all__ = [
@@ -20,6 +22,9 @@ __all__ = [
     "Paraphrases",
     "RawFeatures",
     "Realizable",
+    "Recorded",
+    "Split",
     "Synthetic",
     "WorldSpec",
+    "simulation_of",
 ]
