@@ -480,3 +480,12 @@ def test_arrays_come_back_as_they_were(dtype: Any, shape: tuple[int, ...], tmp_p
     tellback.load(tmp_path / "own.npz", into=other)
     assert other.held["array"].dtype == dtype
     np.testing.assert_array_equal(other.held["array"], array)
+
+
+@pytest.mark.parametrize("content", [b"no agent", b"", b"PK"])
+def test_another_file_is_refused_without_advice_on_pickles(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other.npz"
+    path.write_bytes(content)
+    with pytest.raises(TellbackError, match="not a whole file of a tellback agent") as refused:
+        tellback.load(path)
+    assert "pickle" not in str(refused.value)

@@ -145,7 +145,9 @@ def _read(path: Path) -> tuple[Mapping[str, Any], State]:
     except FileNotFoundError as error:
         raise TellbackError(f"There is no file {path}.") from error
     except (*_DAMAGE, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise TellbackError(f"{path} is not a whole file of a tellback agent: {error}") from error
+        raise TellbackError(
+            f"{path} is not a whole file of a tellback agent, such as agent.save(path) writes."
+        ) from error
     if not known:
         raise TellbackError(f"{path} is of format {header['format']}, and this reads {FORMAT}.")
     return header, _state(arrays)

@@ -16,7 +16,7 @@ from tellback.lab import Store, Study, run_studies
 from tellback.lab.engines import Processes, engine_named
 from tellback.lab.report import write_report
 from tellback.lab.run_one import Finished, run_one
-from tellback.lab.study import RunSpec
+from tellback.lab.run_spec import RunSpec
 from tellback.roles import AgentSpec, Facts
 from tellback.streams import Stream, Streams
 from tellback.worlds import Synthetic

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import tellback.lab.study as study_module
+import tellback.lab.run_spec as run_spec_module
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError, TellbackError
@@ -121,7 +121,7 @@ def test_files_and_loops_of_another_version_are_other_runs(
     part: str, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     described, before = RUN.to_data(), RUN.identity
-    monkeypatch.setattr(study_module, part, getattr(study_module, part) + 1)
+    monkeypatch.setattr(run_spec_module, part, getattr(run_spec_module, part) + 1)
     same = RunSpec(RUN.world, RUN.agent, RUN.rounds, RUN.seed)
     assert same.identity != before
     assert not store.has(same)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.conformance.report import Check
+from tellback.conformance.report import Check, raised
 from tellback.conformance.simulated import sample_tasks, simulated, values_in
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError
@@ -91,7 +91,7 @@ def _plays_in_trial(world: WorldSpec, make: Callable[[], Any]) -> Iterator[str]:
         facts = world.facts
         asks = "sentences" if facts.language else f"{facts.instructions} instructions"
         yield (
-            f"{type(error).__name__}: {error} This world has {facts.dim} features and {asks}. "
+            f"{raised(error)} This world has {facts.dim} features and {asks}. "
             "Is the agent made for other sizes? Then give its world: check(agent, world=...), or "
             "--world on the command line. A class may have a parameter named facts instead, which "
             "has dim and instructions."

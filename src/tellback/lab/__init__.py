@@ -11,10 +11,11 @@ from tellback.lab.plan import Plan
 from tellback.lab.results import Results
 from tellback.lab.run_missing import run_missing
 from tellback.lab.run_one import Failure
+from tellback.lab.run_spec import RunSpec
 from tellback.lab.run_studies import RunsFailedError, run_studies
 from tellback.lab.sequential import running_less_regret
 from tellback.lab.store import Store
-from tellback.lab.study import Decide, RunSpec, Study
+from tellback.lab.study import Decide, Study
 from tellback.lab.study_file import plan_from_toml, read_plan
 
 __all__ = [

@@ -11,8 +11,8 @@ from tellback.lab.engines import Engine, Here, engine_named
 from tellback.lab.listener import Listener, usual_listener
 from tellback.lab.provenance import of_another_source
 from tellback.lab.run_one import Failure, SourceChanged
+from tellback.lab.run_spec import RunSpec
 from tellback.lab.store import Store
-from tellback.lab.study import RunSpec
 from tellback.roles import AgentSpec, WorldSpec
 from tellback.sources import LIVE
 from tellback.streams import Streams

@@ -16,28 +16,19 @@ from typing import Any
 from tellback import __version__
 from tellback.arrays import Array
 from tellback.compiled import source_digest
-from tellback.lab.study import RunSpec
+from tellback.lab.run_spec import RunSpec
 from tellback.sources import Rooms, note_package
 
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """A run that was played to its end.
-
-    Attributes
-    ----------
-    curve : Array
-        Its regret at ``RunSpec.points``.
-    about : mapping
-        Time, machine and versions. The result depends on them in the last bits only.
-    identity : str
-        The identity of the played run; '' stands for that of ``run``.
-    """
+    """A run that was played to its end."""
 
     run: RunSpec
-    curve: Array
+    curve: Array  # regret at ``RunSpec.points``
+    # Time, machine and versions. The result depends on them in the last bits only.
     about: Mapping[str, Any] = field(default_factory=dict)
-    identity: str = ""
+    identity: str = ""  # of the played run; '' stands for that of ``run``
 
 
 @dataclass(frozen=True)
@@ -58,21 +49,11 @@ Outcome = Finished | Failure
 
 @dataclass(frozen=True)
 class Job:
-    """A run for a worker, with its identity and source, which the worker compares with its own.
-
-    Attributes
-    ----------
-    run : RunSpec
-        The run.
-    identity : str
-        Its identity.
-    rooms : Rooms
-        The rooms of tellback that it depends on.
-    """
+    """A run for a worker, with its identity and source, which the worker compares with its own."""
 
     run: RunSpec
     identity: str
-    rooms: Rooms
+    rooms: Rooms  # of tellback that it depends on
 
 
 def job_of(run: RunSpec) -> Job:

@@ -10,8 +10,9 @@ from tellback.lab.listener import Listener, usual_listener
 from tellback.lab.results import Results
 from tellback.lab.run_missing import run_missing
 from tellback.lab.run_one import Failure
+from tellback.lab.run_spec import RunSpec
 from tellback.lab.store import Store
-from tellback.lab.study import RunSpec, Study
+from tellback.lab.study import Study
 
 
 class RunsFailedError(TellbackError):
@@ -93,10 +94,7 @@ def _run_once(
 ) -> tuple[list[Results | None], list[Failure]]:
     """Both passes: the runs that can be played at once, and those of the chosen settings.
 
-    Returns
-    -------
-    tuple
-        The results of each study, None where a run failed, and the failures.
+    Returns the results of each study, None where a run failed, and the failures.
     """
     planned = {run for study in studies for run in study.planned()}  # studies may share runs
     listener.begin(len(planned), _rounds(planned))

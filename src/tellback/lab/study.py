@@ -2,169 +2,49 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count, islice
 from types import MappingProxyType
-from typing import Any, ClassVar, Self
+from typing import Any
 
-from tellback.arrays import Array, Indices
-from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
-from tellback.isolation import IsolatedAgent
-from tellback.lab.curve import curve_rounds
-from tellback.lab.decide import Decide as Decide
-from tellback.protocol import VERSION as PROTOCOL_VERSION
-from tellback.protocol import play
+from tellback.errors import FieldError, SettingError, unknown_name, whole
+from tellback.lab.run_spec import RunSpec, demand_specs
+from tellback.lab.sequential import MIN_PAIRS
+from tellback.lab.wording import counted
 from tellback.roles import AgentSpec, WorldSpec
-from tellback.sources import Rooms, edited_since, is_own, is_typed, rooms_of, source_of
-from tellback.specs import Data, Spec, all_parts, spec_from_data
-
-FORMAT = 2
-"""The version of the result files: part of a run's identity."""
+from tellback.specs import all_parts
 
 
 @dataclass(frozen=True)
-class RunSpec:
-    """One agent in one world with one seed.
+class Decide:
+    """Add seeds until the comparison of two agents is decided, or a budget is spent.
 
-    Its identity is the hash of its whole configuration: world and agent with all their
-    settings and versions, rounds, seed, and the format of the result. For your own specs it
-    includes their source.
+    This is valid because the intervals of such a study are a confidence sequence, which holds
+    after every seed.
+
+    Parameters
+    ----------
+    between : pair of str
+        The names of the two agents.
+    at_most : int
+        The largest number of reported seeds, ten or more: fewer decide nothing.
+    batch : int
+        The number of seeds added at a time.
     """
 
-    _DATA: ClassVar = ("format", "protocol", "world", "agent", "rounds", "seed")
-
-    world: WorldSpec
-    agent: AgentSpec
-    rounds: int
-    seed: int
+    between: tuple[str, str]
+    at_most: int
+    batch: int = 10
 
     def __post_init__(self) -> None:
-        _demand_specs("A run", [self.world], WorldSpec)
-        _demand_specs("A run", [self.agent], AgentSpec)
-        set_field = object.__setattr__
-        set_field(self, "rounds", whole("rounds", self.rounds))
-        set_field(self, "seed", whole("seed", self.seed, at_least=0))
-
-    def to_data(self) -> Data:
-        """The configuration as plain data."""
-        return {
-            "format": FORMAT,
-            "protocol": PROTOCOL_VERSION,
-            "world": self.world.to_data(),
-            "agent": self.agent.resolved(self.world.facts).to_data(),
-            "rounds": self.rounds,
-            "seed": self.seed,
-        }
-
-    @classmethod
-    def from_data(cls, data: Data) -> Self:
-        """The run that ``to_data`` described; refused if this version would give another result."""
-        lacking = [name for name in cls._DATA if name not in data]
-        if lacking:
-            raise TellbackError(f"The description of a run lacks its {', '.join(lacking)}.")
-        world = spec_from_data(WorldSpec, data["world"])
-        agent = spec_from_data(AgentSpec, data["agent"])
-        run = cls(world, agent, data["rounds"], data["seed"])
-        now = run.to_data()
-        for part in ("format", "protocol"):
-            if data[part] != now[part]:
-                raise TellbackError(
-                    f"The run has {part} version {data[part]}; this tellback has {now[part]}."
-                )
-        return run
-
-    @property
-    def identity(self) -> str:
-        """The hash of the configuration.
-
-        For your own specs it includes their source file as it is now, even if it was edited
-        after the import.
-        """
-        sources = tuple(source_of(part) for part in self._own_classes)
-        if self._identified is None or self._identified[0] != sources:
-            object.__setattr__(self, "_identified", (sources, identity_of(self.to_data())))
-        assert self._identified is not None
-        return self._identified[1]
-
-    def points(self) -> Indices:
-        """The rounds to which the entries of its result belong."""
-        return curve_rounds(self.rounds)
-
-    def perform(
-        self, progress: Callable[[int], object] | None = None, isolated: bool = False
-    ) -> tuple[Array, Data]:
-        """Play the run: its regret at ``points``, and what is noted beside the result."""
-        how: Data = {"isolated": isolated}
-        record = play(self.world, self.agent, self.rounds, seed=self.seed, progress=progress, **how)
-        checked = record.match_check
-        if isinstance(record.agent, IsolatedAgent):
-            record.agent.close()
-        return record.regret[self.points() - 1], how | {"match_check": checked and checked.data()}
-
-    def rooms(self, hint: Rooms | None = None) -> Rooms:
-        """The rooms of tellback that the run depends on, as they are now."""
-        return rooms_of(self.classes, hint)
-
-    def edited(self, package: bool = True) -> list[str]:
-        """The source files of the run that were edited after this process loaded them."""
-        return edited_since(self._own_classes, package)
-
-    def demand_importable(self) -> None:
-        """Refuse classes that other processes cannot import."""
-        for name in self.typed:
-            raise SettingError(
-                f"{name} was typed, and other processes cannot import it. Put it into a file and "
-                'import it, or run the study on="inline", or on Ray.'
-            )
-
-    def demand_unedited(self) -> None:
-        """Refuse to play a run whose source was edited after it was loaded: it is another run."""
-        if edited := self.edited():
-            raise TellbackError(
-                f"{' and '.join(edited)} changed after being loaded: this process would play "
-                "the old source. Start again."
-            )
-
-    @cached_property
-    def classes(self) -> frozenset[type]:
-        """The classes of the run's specs."""
-        try:
-            resolved = self.agent.resolved(self.world.facts)
-        except NotImplementedError:  # the world states no facts before it is built
-            resolved = self.agent
-        return frozenset(type(one) for spec in (self.world, resolved) for one in all_parts(spec))
-
-    @cached_property
-    def typed(self) -> tuple[str, ...]:
-        """The classes that are in no file, by name: typed in a notebook or at a prompt."""
-        return tuple(one.__qualname__ for one in self._own_classes if is_typed(one))
-
-    @cached_property
-    def _own_classes(self) -> tuple[type, ...]:
-        return tuple(filter(is_own, sorted(self.classes, key=lambda one: one.__qualname__)))
-
-    _identified: ClassVar[tuple[tuple[str | None, ...], str] | None] = None
-
-    def __getstate__(self) -> Data:
-        # Cached values are left out: another process computes them itself.
-        return {field.name: self.__dict__[field.name] for field in fields(self)}
-
-
-def identity_of(data: Data) -> str:
-    """The hash of a configuration, given as plain data."""
-    try:
-        canonical = json.dumps(data, sort_keys=True, separators=(",", ":"))
-    except TypeError as error:
-        agent, world = data["agent"]["kind"], data["world"]["kind"]
-        raise SettingError(
-            f"{agent} in {world} has a setting that is no plain data ({error}): "
-            "a live object has no identity under which results could be stored."
-        ) from error
-    return hashlib.sha256(canonical.encode()).hexdigest()[:40]
+        given: Any = self.between
+        if not isinstance(given, tuple | list) or len(given) != 2 or given[0] == given[1]:
+            raise FieldError("between", f"between must name two agents, not {given!r}.")
+        object.__setattr__(self, "between", tuple(map(str, given)))
+        object.__setattr__(self, "at_most", whole("at_most", self.at_most, at_least=MIN_PAIRS))
+        object.__setattr__(self, "batch", whole("batch", self.batch))
 
 
 @dataclass(frozen=True, repr=False)
@@ -207,9 +87,9 @@ class Study:
     decide: Decide | None = None
 
     def __post_init__(self) -> None:
-        _demand_specs("world", [self.world], WorldSpec)
+        demand_specs("world", [self.world], WorldSpec)
         for name, settings in self.agents.items():
-            _demand_specs(name, settings, AgentSpec)
+            demand_specs(name, settings, AgentSpec)
         set_field = object.__setattr__
         grids = {name: tuple(settings) for name, settings in self.agents.items()}
         set_field(self, "agents", MappingProxyType(grids))
@@ -280,18 +160,16 @@ class Study:
 
     def shared_truth(self) -> str:
         """A warning if settings are chosen in the same truth that is reported; else empty."""
-        seeded = [
-            part
-            for part in all_parts(self.world)
-            if isinstance(part, WorldSpec) and getattr(part, "seed", None) is not None
-        ]
+        worlds = [part for part in all_parts(self.world) if isinstance(part, WorldSpec)]
+        seeds = {world.kind: getattr(world, "seed", None) for world in worlds}
+        seeded = {kind: seed for kind, seed in seeds.items() if seed is not None}
         if not seeded or all(len(grid) == 1 for grid in self.agents.values()):
             return ""
-        seed = getattr(seeded[0], "seed", None)
+        kind, seed = next(iter(seeded.items()))
         return (
-            f"In study {self.name!r} settings are chosen in the truth that is reported: "
-            f"{seeded[0].kind} has a seed of its own ({seed}), so all seeds of the study share one "
-            "truth. Leave it out to report on other truths."
+            f"In study {self.name!r} settings are chosen in the truth that is reported: {kind} has "
+            f"a seed of its own ({seed}), so all seeds of the study share one truth. Leave it out "
+            "to report on other truths."
         )
 
     def tuning_seeds(self, name: str) -> tuple[int, ...]:
@@ -342,7 +220,7 @@ class Study:
     def __repr__(self) -> str:
         return (
             f"<Study {self.name!r}: {', '.join(self.agents)} in {self.world.kind}, "
-            f"{self.rounds:,} rounds, {len(self.reported)} reported seeds>"
+            f"{self.rounds:,} rounds, {counted(len(self.reported), 'reported seed')}>"
         )
 
     def _repr_html_(self) -> str:
@@ -372,16 +250,3 @@ def _seed(which: str, value: object) -> int:
         return whole(f"a {which} seed", value, at_least=0)
     except SettingError as error:
         raise FieldError(which, str(error)) from None
-
-
-def _demand_specs(name: str, given: Any, base: type[Spec]) -> None:
-    """Refuse anything but a sequence of specs."""
-    if not isinstance(given, Sequence) or not given:
-        raise SettingError(f"{name} needs a sequence of {base.role} specs, not {given!r}.")
-    for spec in given:
-        if not isinstance(spec, base):
-            raise SettingError(
-                f"{name} has {spec!r}, which is not the spec of {base.an()}: a live object "
-                "has no identity under which results could be stored. For a class of your own, "
-                f"tellback.{base.role}(TheClass) makes a spec."
-            )

@@ -13,7 +13,7 @@ import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
-from tellback.lab.study import RunSpec
+from tellback.lab.run_spec import RunSpec
 from tellback.people.batch import BatchSpec, Described, no_idea
 from tellback.people.exam import Answer, Question, answers, questions, success
 from tellback.people.held_out import EXAMS, ROOMS, HeldOut

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import colours
 from tellback.lab.charts.picture import Picture
 from tellback.lab.compare import MeanInterval
 from tellback.people.findings import ALL, Findings, Place

@@ -9,7 +9,7 @@ from tellback.lab.diagnose.diagnosis import Diagnosis
 from tellback.lab.diagnose.evidence import measure
 from tellback.lab.diagnose.readings import replay
 from tellback.lab.diagnose.rules import decide
-from tellback.lab.study import RunSpec
+from tellback.lab.run_spec import RunSpec
 
 
 def diagnose(run: RunSpec, progress: Callable[[int], object] | None = None) -> Diagnosis:

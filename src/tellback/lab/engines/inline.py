@@ -7,20 +7,14 @@ from dataclasses import dataclass
 
 from tellback.lab.engines.interrupts import interrupts_noted
 from tellback.lab.run_one import Outcome, job_of, run_one
-from tellback.lab.study import RunSpec
+from tellback.lab.run_spec import RunSpec
 
 
 @dataclass(frozen=True)
 class Inline:
-    """The process that asks.
+    """The process that asks."""
 
-    Parameters
-    ----------
-    isolated : bool
-        Whether agents run in processes of their own.
-    """
-
-    isolated: bool = False
+    isolated: bool = False  # whether agents run in processes of their own
 
     def run_all(
         self, runs: Sequence[RunSpec], progress: Callable[[int], object]

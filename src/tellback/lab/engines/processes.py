@@ -18,7 +18,7 @@ from tellback.errors import TellbackError, whole
 from tellback.lab.engines.environment import SINGLE_THREAD, environment, usable_cores
 from tellback.lab.engines.interrupts import interrupts_blocked, interrupts_noted
 from tellback.lab.run_one import Failure, Job, Outcome, StoppedError, job_of, run_one
-from tellback.lab.study import RunSpec
+from tellback.lab.run_spec import RunSpec
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 2.0  # for the current round to end after a stop
@@ -100,10 +100,7 @@ class _WorkerPool:
     ) -> Generator[Outcome, None, tuple[list[RunSpec], deque[RunSpec]]]:
         """Hand over a few runs at a time, or ``at_once``.
 
-        Returns
-        -------
-        tuple
-            If a worker died: the runs that were handed over, and those that were not.
+        Returns, if a worker died, the runs that were handed over, and those that were not.
         """
         waiting, pending = deque(runs), dict[Future[Outcome], RunSpec]()
         suspects: list[RunSpec] = []

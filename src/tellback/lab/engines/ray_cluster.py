@@ -20,7 +20,7 @@ from tellback.extras import from_extra
 from tellback.lab.engines.environment import SINGLE_THREAD, environment
 from tellback.lab.engines.interrupts import interrupts_noted
 from tellback.lab.run_one import Failure, Job, Outcome, job_of, run_one
-from tellback.lab.study import RunSpec
+from tellback.lab.run_spec import RunSpec
 
 POLL_SECONDS = 0.5
 IN_FLIGHT = 3  # runs handed over for each processor: enough to keep it busy
@@ -70,9 +70,8 @@ class RayCluster:
                 limit = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 1)))
                 while waiting and len(pending) < limit:
                     run = waiting.popleft()
-                    pending[task.remote(_demand_unedited(job_of(run)), isolated=self.isolated)] = (
-                        run
-                    )
+                    job = _demand_unedited(job_of(run))
+                    pending[task.remote(job, isolated=self.isolated)] = run
                 done, _ = ray.wait(list(pending), timeout=POLL_SECONDS)
                 for reference in done:
                     outcome = _outcome(ray, reference, pending.pop(reference))
