@@ -568,7 +568,7 @@ def test_check_finds_a_world_whose_tasks_do_not_survive() -> None:
             return self
 
     report = check(Scores(Shared))
-    assert any("its tasks survive" in trouble for trouble in report.troubles), report
+    assert any("copy.deepcopy does not copy" in trouble for trouble in report.troubles), report
     assert check(Scores()), check(Scores())
     assert check(Scores(Plain)), check(Scores(Plain))
 

@@ -6,18 +6,18 @@ instead, and shares `ask_agent` and the undo log with the ledger.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tellback.errors import ProtocolError
 from tellback.read_only import PLAIN, read_only
-from tellback.recordings.features import Columns
-from tellback.recordings.recording import Recording
-from tellback.recordings.teaching import taught_rounds
 from tellback.roles import Agent, Choice, Instruction, Task, plain_response
 from tellback.streams import Stream
 from tellback.undo_log import Told, ToldLog
+
+if TYPE_CHECKING:
+    from tellback.recordings import Columns, Recording
 
 
 class Ledger:
@@ -94,6 +94,8 @@ class Ledger:
             The rounds that the descriptions became. Each can be withdrawn as any other, and the
             next round to ask must be above them.
         """
+        from tellback.recordings.teaching import taught_rounds  # loads encoders
+
         first = self._latest + 1
         for one in taught_rounds(recording, columns, getattr(self.agent, "facts", None)):
             self.resume(self._latest + 1, one.task, one.choice)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-OURS = str(Path(__file__).parents[1])
-"""Where the source of tellback is."""
+NOT_THEIRS = (str(Path(__file__).parents[1]), sysconfig.get_paths()["stdlib"])
+"""Where the source of tellback is, and that of Python and installed libraries."""
 
 
 @dataclass(frozen=True)
@@ -80,5 +81,5 @@ def raised(error: Exception) -> str:
     """An error in a sentence, with the last line of somebody's own code that led to it."""
     said = f"{type(error).__name__}: {error}"
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith(OURS)]
+    own = [frame for frame in frames if not frame.filename.startswith(NOT_THEIRS)]
     return f"{said} ({own[-1].filename}, line {own[-1].lineno})" if own else said
