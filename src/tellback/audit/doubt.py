@@ -24,8 +24,11 @@ from tellback.arrays import Array, Indices
 from tellback.audit.sentences import Floats, Sentences
 from tellback.audit.word_fit import Fits, fits
 
-ROUNDS = 2
-"""How often the regressions are fitted, the second time by what the first left in doubt."""
+ROUNDS = 3
+"""How often the regressions are fitted, each time by what the last left in doubt."""
+
+FEWEST = 100
+"""With fewer descriptions nothing is told: the share of wrong ones would come out too low."""
 
 START = (1.0, 0.35)
 """Where the search for the trust in the two scores begins."""
@@ -44,6 +47,10 @@ COPIES = 5.0
 
 WIDEST = 0.3
 """If the interval of the share of wrong ones is wider, the words tell too little."""
+
+LEAST_GAIN = 0.1
+"""The same if they say less of where a description belongs, in nats each. Shuffled descriptions
+gained up to 0.04."""
 
 LEAST, MOST = 1e-6, 1 - 1e-6
 _HALF_CHI = 1.92  # half the 95% quantile of chi-squared with one degree of freedom
@@ -94,7 +101,8 @@ def doubts(sentences: Sentences) -> Doubts:
     """How far to believe each description."""
     weights = np.ones(len(sentences))
     people = np.zeros(int(sentences.person.max(initial=-1)) + 1)
-    if not sentences.words or max((group.size for group in sentences.groups), default=0) < 2:
+    sizes = [group.size for group in sentences.groups]
+    if not sentences.words or max(sizes, default=0) < 2 or len(sentences) < FEWEST:
         return _silent(sentences, people)
     trust = np.array(START)
     for _ in range(ROUNDS):
@@ -104,7 +112,7 @@ def doubts(sentences: Sentences) -> Doubts:
         low, wrong, high = _share(sentences, sources)
         right, people = _right(sentences, sources, wrong)
         weights = np.maximum(right, LEAST)
-    if high - low > WIDEST:
+    if high - low > WIDEST or _gain(sentences, sources, wrong) < LEAST_GAIN:
         return _silent(sentences, people)
     return Doubts(right, sources.best, wrong, low, high, people, found.expected, found.usual)
 
@@ -183,6 +191,12 @@ def _elsewhere(sentences: Sentences, sources: _Sources) -> Array:
     """The log of the mean probability of the other responses."""
     mean: Array = np.logaddexp(sources.twin, sources.other) - np.log(_others(sentences))
     return np.maximum(mean, -300.0)
+
+
+def _gain(sentences: Sentences, sources: _Sources, wrong: float) -> float:
+    """By how much the places of descriptions are likelier than by chance, as a log, on average."""
+    likelihood = _likelihood(sources.own, _elsewhere(sentences, sources), wrong)
+    return likelihood / len(sentences) + float(np.log1p(_others(sentences)).mean())
 
 
 def _estimate(own: Array, elsewhere: Array) -> float:

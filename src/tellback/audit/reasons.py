@@ -10,8 +10,11 @@ from tellback.audit.sentences import Floats, Sentences
 from tellback.audit.word_fit import LEAST, RAREST, SUREST
 from tellback.recordings import Recording
 
-MOST_WORDS = 3
-"""Words named in a reason, at most."""
+MOST_SAID, MOST_UNSAID = 2, 1
+"""Words named in reasons, at most: those that were said, and those that were not."""
+
+MOST_TWINS = 3
+"""Responses named that have the same sentence, at most."""
 
 TELLING = 0.7
 """How much a word adds to the log-likelihood to be named: a factor of two."""
@@ -35,7 +38,7 @@ def reasons(recording: Recording, sentences: Sentences, doubts: Doubts, i: int) 
     else:
         found.append("It fits no other response of the group better.")
     if twins := [int(at) for said, at in sentences.twins if said == i]:
-        ids = ", ".join(recording.responses[at].id for at in twins[:MOST_WORDS])
+        ids = ", ".join(recording.responses[at].id for at in twins[:MOST_TWINS])
         found.append(f"The same sentence is also at {ids}.")
     person = int(sentences.person[i])
     if person >= 0 and doubts.people[person] > CARELESS * doubts.wrong:
@@ -59,15 +62,14 @@ def _words(
     said_by = sentences.told[siblings].sum(axis=0)
     others = int(siblings.sum())
     found = []
-    for w in np.argsort(-against, kind="stable")[:MOST_WORDS]:
-        if against[w] < TELLING:
-            break
-        verb = "says" if told[w] else "does not say"
-        agree = f", {int(said_by[w])} of {others} others here do" if others else ""
-        found.append(
-            f"It {verb} {sentences.words[w]!r}{agree}; expected in {mine[w]:.0%} of the "
-            f"descriptions here and in {theirs[w]:.0%} at {name}."
-        )
+    for verb, these, most in (("says", told, MOST_SAID), ("does not say", ~told, MOST_UNSAID)):
+        for w in np.argsort(np.where(these, -against, np.inf), kind="stable")[:most]:
+            if these[w] and against[w] > TELLING:
+                agree = f", {int(said_by[w])} of {others} others here do" if others else ""
+                found.append(
+                    f"It {verb} {sentences.words[w]!r}{agree}; expected in {mine[w]:.0%} of the "
+                    f"descriptions here and in {theirs[w]:.0%} at {name}."
+                )
     return found
 
 

@@ -24,8 +24,8 @@ FOLDS = 5
 RIDGE = 4.0
 """Of features with a total variance of 1."""
 
-NOISE = 0.01
-"""The least variance of a word."""
+NOISE, FEW_NOISE = 0.01, 30.0
+"""The least variance of a word; and the same times the number of descriptions, if they are few."""
 
 LEAST = 0.2
 """An expected word counts as no rarer than this share of its usual frequency."""
@@ -73,7 +73,7 @@ def fits(sentences: Sentences, weights: Array) -> Fits:
     for f, coefficients in enumerate(models):
         mine = fold == f
         expected[mine] = _with_one(sentences.features[sentences.row_of[mine]]) @ coefficients
-    metric = _metric(sentences, weights, expected)
+    metrics = _metrics(sentences, weights, expected, fold)
     found = Fits(
         own=np.empty((len(sentences), 2), dtype=np.float32),
         twins=np.empty((len(sentences.twins), 2), dtype=np.float32),
@@ -84,7 +84,7 @@ def fits(sentences: Sentences, weights: Array) -> Fits:
         expected=expected,
         usual=usual,
     )
-    for f, coefficients in enumerate(models):
+    for f, (coefficients, metric) in enumerate(zip(models, metrics, strict=True)):
         words = _Words(_with_one(sentences.features) @ coefficients, usual, metric)
         _score_fold(sentences, fold[sentences.response] == f, words, found)
     return found
@@ -156,14 +156,20 @@ def _regressions(sentences: Sentences, weights: Array, fold: Indices) -> list[Fl
     ]
 
 
-def _metric(sentences: Sentences, weights: Array, expected: Floats) -> Floats:
-    """The inverse covariance of what the regressions leave over."""
+def _metrics(sentences: Sentences, weights: Array, expected: Floats, fold: Indices) -> list[Floats]:
+    """For each fold, the inverse covariance of what the regressions leave over in all others."""
     missed = sentences.told - expected[sentences.response]
     weighted = missed * weights[:, None].astype(np.float32)
-    covariance = (weighted.T @ missed / max(weights.sum(), 1e-9)).astype(np.float64)
-    covariance[np.diag_indices(len(covariance))] += NOISE
-    metric: Floats = np.linalg.inv(covariance).astype(np.float32)
-    return metric
+    mine = [fold[sentences.response] == f for f in range(FOLDS)]
+    products = [(weighted[here].T @ missed[here]).astype(np.float64) for here in mine]
+    everything = sum(products)
+    found = []
+    for here, product in zip(mine, products, strict=True):
+        left = max(float(weights[~here].sum()), 1e-9)
+        covariance = (everything - product) / left
+        covariance[np.diag_indices(len(covariance))] += max(NOISE, FEW_NOISE / left)
+        found.append(np.linalg.inv(covariance).astype(np.float32))
+    return found
 
 
 def _with_one(features: Floats) -> Floats:

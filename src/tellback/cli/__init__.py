@@ -12,6 +12,7 @@ from tellback import __version__
 from tellback.cli import (
     about,
     accounts,
+    audit,
     certify,
     data,
     diagnose,
@@ -62,6 +63,7 @@ app.add_typer(paper.app, name="paper")
 app.command("league")(league.league)
 app.command("check")(about.check)
 app.add_typer(data.app, name="data")
+app.command("audit")(audit.audit)
 app.command("teach")(teach.teach)
 app.command("serve")(teach.serve)
 app.add_typer(accounts.accounts_app, name="accounts")
