@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from tellback.audit.audit import Judged
 from tellback.audit.sentences import Place
-from tellback.errors import SettingError, unknown_name
+from tellback.errors import SettingError, TellbackError, unknown_name
 from tellback.files import atomic_write
 from tellback.recordings import Recording
 from tellback.recordings.lines import Lines
@@ -47,7 +47,7 @@ def read_answers(path: str | Path, recording: Recording) -> Answers:
                 raise line
             if line.strip():
                 answers |= _answer(_data(line), recording)
-        except SettingError as error:
+        except TellbackError as error:
             if torn and number == total:
                 break
             raise SettingError(f"{lines.place(number)}: {error}") from error
