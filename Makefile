@@ -68,5 +68,5 @@ clean:
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[lab,torch,vision,ray,pandas,language,classroom,postgres,test,docs]'
+	$(PIP) -e '.[lab,torch,vision,pictures,ray,pandas,language,classroom,postgres,test,docs]'
 	@touch $@

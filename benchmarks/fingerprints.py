@@ -53,7 +53,7 @@ def worlds() -> dict[str, WorldSpec]:
         if name not in found:
             try:
                 found[name] = spec(SMALL)  # type: ignore[call-arg]
-            except (TellbackError, TypeError) as error:
+            except (TellbackError, TypeError, OSError) as error:
                 print(f"# {name} is left out: {type(error).__name__}")
     return found
 

@@ -20,7 +20,7 @@ from tellback.errors import SettingError, TellbackError
 from tellback.files import atomic_write
 from tellback.models import Mixture, MixtureByAdam
 from tellback.roles import Instruction, State
-from tellback.saved import save
+from tellback.saved import packed, save, unpacked
 from tellback.worlds import Synthetic
 from tests.support.oracles import Mirror
 
@@ -71,6 +71,16 @@ def test_the_file_holds_no_pickle(tmp_path: Path) -> None:
         for name in file.files:
             assert file[name].dtype.kind in "biuf"
     assert b"\x80\x04" not in path.read_bytes()[:4]
+
+
+def test_a_state_comes_back_from_its_bytes_which_hold_no_pickle() -> None:
+    state: State = {"a": np.arange(6.0).reshape(2, 3), "n": 3, "x": 0.1, "file": True}
+    back = unpacked(packed(state))
+    assert {name: np.asarray(value).tolist() for name, value in back.items()} == {
+        name: np.asarray(value).tolist() for name, value in state.items()
+    }
+    with pytest.raises(SettingError, match="object"):
+        packed({"a": np.array([object()])})
 
 
 def test_any_name_and_folder_will_do(tmp_path: Path) -> None:
@@ -470,3 +480,12 @@ def test_arrays_come_back_as_they_were(dtype: Any, shape: tuple[int, ...], tmp_p
     tellback.load(tmp_path / "own.npz", into=other)
     assert other.held["array"].dtype == dtype
     np.testing.assert_array_equal(other.held["array"], array)
+
+
+@pytest.mark.parametrize("content", [b"no agent", b"", b"PK"])
+def test_another_file_is_refused_without_advice_on_pickles(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "other.npz"
+    path.write_bytes(content)
+    with pytest.raises(TellbackError, match="not a whole file of a tellback agent") as refused:
+        tellback.load(path)
+    assert "pickle" not in str(refused.value)

@@ -44,6 +44,7 @@ for spec in (First(response=1), tellback.agent(Plain)()):
 NEEDS = {
     "lab": "play(Synthetic(instructions=5, responses=3, rank=2), Greedy(), 3).table()",
     "vision": "Images(encoder=Autoencoder()).build(np.random.default_rng(0))",
+    "pictures": "EfficientNet().build(None)",
     "language": "WordVectors().build()",
     "classroom": "Client('http://localhost')",
 }
@@ -52,7 +53,7 @@ import numpy as np
 from tellback import play
 from tellback.agents import Greedy
 from tellback.classroom.client import Client
-from tellback.encoders import Autoencoder, WordVectors
+from tellback.encoders import Autoencoder, EfficientNet, WordVectors
 from tellback.errors import TellbackError
 from tellback.worlds import Images, Synthetic
 try:

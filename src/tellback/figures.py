@@ -101,8 +101,7 @@ def plot_regret(curves: Mapping[str, AnyArray], start: int = 0) -> Plot:
         for name, regret in curves.items():
             t = range(start + 1, start + len(regret) + 1)
             axis.plot(t, regret, lw=1.6, label=f"{name}: {regret[-1]:.4g}".replace("$", r"\$"))
-        axis.set_xlabel("round")
-        axis.set_ylabel("cumulative regret")
+        axis.set(xlabel="round", ylabel="cumulative regret")
         axis.set_xlim(left=start)
         axis.set_ylim(bottom=0)
         axis.legend(title="final regret", fontsize=8, title_fontsize=8, edgecolor="none")

@@ -12,6 +12,9 @@ import numpy as np
 
 from tellback.errors import ProtocolError
 from tellback.read_only import PLAIN, read_only
+from tellback.recordings.features import Columns
+from tellback.recordings.recording import Recording
+from tellback.recordings.teaching import taught_rounds
 from tellback.roles import Agent, Choice, Instruction, Task, plain_response
 from tellback.streams import Stream
 from tellback.undo_log import Told, ToldLog
@@ -76,6 +79,26 @@ class Ledger:
         if self._told_log is not None:
             self._told_log.add(t, Told(*pair, description))
         return True
+
+    def teach(self, recording: Recording, columns: Columns | None = None) -> range:
+        """Teach the agent every description of a recording, in order.
+
+        Parameters
+        ----------
+        recording, columns
+            As in ``tellback.recordings.teaching.taught_rounds``.
+
+        Returns
+        -------
+        range
+            The rounds that the descriptions became. Each can be withdrawn as any other, and the
+            next round to ask must be above them.
+        """
+        first = self._latest + 1
+        for one in taught_rounds(recording, columns, getattr(self.agent, "facts", None)):
+            self.resume(self._latest + 1, one.task, one.choice)
+            self.tell(self._latest, one.description)
+        return range(first, self._latest + 1)
 
     def withdraw(self, t: int) -> bool:
         """Withdraw the description of round ``t``, which is open again; False if there is none.

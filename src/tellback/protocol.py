@@ -37,7 +37,7 @@ from tellback.roles import (
     demand,
     new_tuple,
 )
-from tellback.run import Recorder, Run, name_of
+from tellback.run import Recorder, Run, name_of, with_checked_proof
 from tellback.specs import all_parts
 from tellback.streams import Streams
 
@@ -191,17 +191,21 @@ def play(
     recorder.consume(witness.observe(islice(loop, rounds)), progress)
     if isinstance(live, IsolatedAgent):
         live.flush()
-    return recorder.run(
-        world=world,
+    status = witness.verdict(ledger.told)
+    run = Run(
+        **recorder.columns,
         agent=live,
+        world_name=name_of(world),
         agent_name=agent_name,
+        proof=status.proof,
+        caveat=status.caveat,
         seed=seed,
         start=start,
         history=remembered,
         match=match,
         by_meaning=bool(getattr(simulation.truth, "by_meaning", False)),
-        status=witness.verdict(ledger.told),
     )
+    return with_checked_proof(run)
 
 
 def _protocol_1(

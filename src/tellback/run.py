@@ -22,7 +22,7 @@ from tellback.certificate import (
 from tellback.extras import demand_extra
 from tellback.match_check import MatchCheck, match_check
 from tellback.matching import ErrorRates, Match, Same
-from tellback.proof import Proof, ProofStatus
+from tellback.proof import Proof
 from tellback.roles import Agent, Exchange, Round
 from tellback.specs import Spec
 from tellback.theory import Interval, running_mean
@@ -289,15 +289,15 @@ class Recorder:
     def __init__(self, rounds: int) -> None:
         self._rounds = rounds
         # np.full touches every page now, so that memory stays flat while the run goes on.
-        self._columns: dict[str, Any] = {name: np.full(rounds, np.nan) for name in COLUMNS}
+        self.columns: dict[str, Any] = {name: np.full(rounds, np.nan) for name in COLUMNS}
 
     def consume(self, rounds: Iterator[Round], progress: Callable[[int], object] | None) -> None:
         """Record every round."""
         first = next(rounds)
-        self._columns["instructions"] = self._column(first.task.instruction)
-        self._columns["responses"] = self._column(first.choice.response)
-        self._columns["descriptions"] = self._column(first.task.instruction)  # of the same kind
-        columns = [_writable(column) for column in self._columns.values()]
+        self.columns["instructions"] = self._column(first.task.instruction)
+        self.columns["responses"] = self._column(first.choice.response)
+        self.columns["descriptions"] = self._column(first.task.instruction)  # of the same kind
+        columns = [_writable(column) for column in self.columns.values()]
         reported, done, noted = 0, 0, monotonic()
         for i, one in enumerate(chain([first], rounds)):
             _, task, choice, description, reward, regret = one
@@ -320,36 +320,8 @@ class Recorder:
             return np.full(self._rounds, NOTHING_TOLD)
         return [None] * self._rounds
 
-    def run(
-        self,
-        world: object,
-        agent: Agent,
-        agent_name: str,
-        seed: int,
-        start: int,
-        history: Sequence[Exchange],
-        match: Match,
-        status: ProofStatus,
-        by_meaning: bool = False,
-    ) -> Run:
-        """The finished record."""
-        run = Run(
-            **self._columns,
-            agent=agent,
-            world_name=name_of(world),
-            agent_name=agent_name,
-            proof=status.proof,
-            caveat=status.caveat,
-            seed=seed,
-            start=start,
-            history=history,
-            match=match,
-            by_meaning=by_meaning,
-        )
-        return _check_proof(run)
 
-
-def _check_proof(run: Run) -> Run:
+def with_checked_proof(run: Run) -> Run:
     """The run; its proof is dropped or marked as failed if the truth contradicts it."""
     if run.proof is None:
         return run

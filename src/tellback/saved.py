@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 import zlib
@@ -12,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tellback.arrays import AnyArray
 from tellback.errors import SettingError, TellbackError
 from tellback.files import atomic_write
 from tellback.roles import Agent, AgentSpec, Facts, State
@@ -53,13 +55,37 @@ def save(agent: Savable, path: str | Path) -> None:
         header |= {"agent": spec.to_data(), "facts": asdict(facts)}
     if withdrawn := getattr(agent, "withdrawn", 0):  # not part of the state, but of its history
         header["withdrawn"] = int(withdrawn)
+    said = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with atomic_write(path) as temporary, temporary.open("wb") as file:
+        np.savez(file, allow_pickle=False, **_arrays(state), **{HEADER: said})
+
+
+def packed(state: State) -> bytes:
+    """A state as bytes."""
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, **_arrays(state))
+    return file.getvalue()
+
+
+def unpacked(data: bytes) -> State:
+    """A state from its bytes; many kinds of errors if they are damaged."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+        return _state({name: archive[name] for name in archive.files})
+
+
+def _arrays(state: State) -> dict[str, AnyArray]:
     arrays = {STATE + name: np.asarray(value) for name, value in state.items()}
     for name, array in arrays.items():
         if array.dtype.kind not in "biuf":
             raise SettingError(f"State may hold arrays and numbers only; {name} is {array.dtype}.")
-    arrays[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    with atomic_write(path) as temporary, temporary.open("wb") as file:
-        np.savez(file, allow_pickle=False, **arrays)
+    return arrays
+
+
+def _state(arrays: Mapping[str, AnyArray]) -> State:
+    return {
+        name.removeprefix(STATE): array.item() if array.ndim == 0 else array
+        for name, array in arrays.items()
+    }
 
 
 class InFiles:
@@ -119,10 +145,9 @@ def _read(path: Path) -> tuple[Mapping[str, Any], State]:
     except FileNotFoundError as error:
         raise TellbackError(f"There is no file {path}.") from error
     except (*_DAMAGE, EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise TellbackError(f"{path} is not a whole file of a tellback agent: {error}") from error
+        raise TellbackError(
+            f"{path} is not a whole file of a tellback agent, such as agent.save(path) writes."
+        ) from error
     if not known:
         raise TellbackError(f"{path} is of format {header['format']}, and this reads {FORMAT}.")
-    return header, {
-        name.removeprefix(STATE): array.item() if array.ndim == 0 else array
-        for name, array in arrays.items()
-    }
+    return header, _state(arrays)

@@ -9,17 +9,25 @@ from __future__ import annotations
 
 import re
 import sys
-import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from functools import cache, partial
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, TypeVar
 
-from tellback.errors import SettingError, UnknownNameError, unknown_name
+from tellback.errors import SettingError, UnknownNameError, real, unknown_name, whole
 from tellback.sources import note_class, source_of
 
 Data = dict[str, Any]
 """What JSON and TOML can hold."""
+
+# What a setting may be. The annotation of a setting has the function that checks its value.
+Count = Annotated[int, whole]
+Natural = Annotated[int, partial(whole, at_least=0)]
+Positive = Annotated[float, partial(real, above=0)]
+NonNegative = Annotated[float, partial(real, at_least=0)]
+Fraction = Annotated[float, partial(real, at_least=0, at_most=1)]
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,8 @@ class Spec:
 
     A subclass is a frozen dataclass. Its ``kind`` is its name in files and on the command
     line (by default its class name, ``EpsilonGreedy`` becoming ``epsilon-greedy``), and its
-    ``version`` goes up whenever the same settings begin to give other results.
+    ``version`` goes up whenever the same settings begin to give other results. A setting that is
+    annotated as ``Count``, ``Positive`` and the like is checked when the spec is made.
     """
 
     role: ClassVar[str] = "spec"
@@ -56,6 +65,11 @@ class Spec:
     def an(cls) -> str:
         """The role with its article, for sentences."""
         return f"{'an' if cls.role[0] in 'aeiou' else 'a'} {cls.role}"
+
+    def __post_init__(self) -> None:
+        own: type = type(self)
+        for name, check in _checks(own).items():
+            self._set_validated(**{name: check(name, getattr(self, name))})
 
     def _set_validated(self, **values: object) -> None:
         """Replace given values by checked ones (for ``__post_init__``)."""
@@ -165,12 +179,34 @@ def part_types(owner: type) -> dict[str, PartType]:
 
 
 def _part_type(owner: type, field: Field[Any]) -> PartType:
-    annotation = _annotation(owner, field)
-    union = typing.get_origin(annotation) in (typing.Union, types.UnionType)
-    options = typing.get_args(annotation) if union else (annotation,)
+    options = [getattr(one, "__origin__", one) for one in _options(owner, field)]
     specs = [one for one in options if isinstance(one, type) and issubclass(one, Spec)]
     in_order = sorted({_role_base(one) for one in specs}, key=lambda base: base.role)
     return PartType(tuple(in_order), or_value=any(one in VALUES for one in options))
+
+
+@cache
+def _checks(owner: type) -> dict[str, Callable[[str, object], object]]:
+    """The checks of the settings that are annotated with one; None passes where it is allowed."""
+    found: dict[str, Callable[[str, object], object]] = {}
+    for field in fields(owner):
+        options = _options(owner, field)
+        for one in options:
+            if typing.get_origin(one) is Annotated:
+                check = one.__metadata__[0]
+                found[field.name] = partial(_unless_none, check) if NoneType in options else check
+    return found
+
+
+def _unless_none(check: Callable[[str, object], object], name: str, value: object) -> object:
+    return None if value is None else check(name, value)
+
+
+def _options(owner: type, field: Field[Any]) -> tuple[Any, ...]:
+    """The types that a setting may be of."""
+    annotation = _annotation(owner, field)
+    union = typing.get_origin(annotation) in (typing.Union, UnionType)
+    return typing.get_args(annotation) if union else (annotation,)
 
 
 def _role_base(spec: type[Spec]) -> type[Spec]:

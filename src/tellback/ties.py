@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Annotated
+
 import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
+from tellback.errors import one_of
 
 TIES = ("first", "random")
 """How to choose among equally good responses: the first listed, or one at random."""
+
+Ties = Annotated[str, partial(one_of, options=TIES)]
+"""A setting that is one of them."""
 
 TOLERANCE = 1e-9
 """Values that differ by less than this, relatively, are equal: the rest is rounding.

@@ -15,10 +15,12 @@ import pytest
 
 from tellback.agents import EpsilonGreedy
 from tellback.classroom.client import ProblemError, UnreachableError
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.extras import install_command
 from tellback.off_policy import Log
+from tellback.recordings import Columns, read, teach
 from tests.support.api_room import AGENT, CHANCE, DIM, FEATURES, Room, client_of, through
+from tests.support.recordings import small_recording
+from tests.support.states import same_state
 
 
 def test_the_client_asks_describes_withdraws_and_moves_lessons(room: Room, tmp_path: Path) -> None:
@@ -44,6 +46,36 @@ def test_the_client_asks_describes_withdraws_and_moves_lessons(room: Room, tmp_p
         assert lesson.roll_back(0) == 0
         assert there.lesson(copy.id).id == copy.id
         assert copy.id in {one["id"] for one in there.lessons()}
+
+
+@pytest.mark.parametrize("candidates", ["features", "texts"])
+def test_a_recording_teaches_a_lesson_in_parts_and_its_export_is_the_same_agent(
+    room: Room, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, candidates: str
+) -> None:
+    monkeypatch.setattr("tellback.recordings.teaching.AT_ONCE", 50)
+    recording = small_recording()
+    columns = Columns.of(recording)
+    with client_of(room) as there:
+        dim = columns.dim if candidates == "features" else None
+        lesson = there.create_lesson("house", dim=dim, candidates=candidates)
+        assert lesson.teach(recording, columns) == 72
+        room.assert_rebuilt(lesson.id)
+        assert lesson.progress()["described"] == 72
+        # Nobody is asked which response a description fits if there is but one.
+        assert room.send("POST", f"/lessons/{lesson.id}/checks", room.ann).status_code == 204
+        lesson.export(tmp_path / "r.jsonl", format="recording")
+        lesson.export(tmp_path / "chat.jsonl", format="chat", context=False)
+    back = read(tmp_path / "r.jsonl")
+    said = [told.text for one in recording for told in one.descriptions]
+    assert [told.text for one in back for told in one.descriptions] == said
+    learner = room.inside.learner(lesson.id)
+    agent = learner.definition.build()
+    assert teach(agent, back) == 72
+    assert same_state(agent.state(), learner.agent.state())
+    if candidates == "features":
+        first = learner.definition.build()
+        teach(first, recording, columns)
+        assert same_state(first.state(), agent.state())
 
 
 def test_the_client_says_what_was_refused(room: Room, tmp_path: Path) -> None:
@@ -107,5 +139,5 @@ def test_the_robot_of_the_example_learns_to_go_where_it_is_told(
     with client_of(room) as there:
         lesson = there.create_lesson("robot", dim=3, agent=EpsilonGreedy(epsilon=0.2))
         assert example["success"](lesson, seed=2, requests=20) <= 10
-        example["teach"](lesson, 30, random.Random(1))
+        example["teach"](lesson, 60, random.Random(1))
         assert example["success"](lesson, seed=2, requests=20) >= 18

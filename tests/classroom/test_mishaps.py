@@ -14,7 +14,6 @@ from tellback.classroom.learning import background_jobs
 from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.checks import round_to_check
 from tellback.classroom.store.claims import claim_round
@@ -27,6 +26,7 @@ from tellback.errors import UnknownNameError
 from tellback.matching import Same
 from tellback.responses import Listed
 from tests.support.patience import PATIENCE
+from tests.support.states import same_state
 
 
 @pytest.fixture
@@ -144,11 +144,12 @@ def test_whoever_holds_a_second_description_gets_that_one_again(room: Classroom)
 
 def test_who_may_describe_a_response_too_is_not_told_what_the_first_said(room: Classroom) -> None:
     lesson = a_lesson(room, 1, second_share=1.0)
+    dim = room.learner(lesson).definition.facts.dim
     told(room, lesson, 1)
     with room.database.read() as connection:
-        assert round_to_check(connection, lesson, "ben") is None
+        assert round_to_check(connection, lesson, "ben", dim) is None
     with room.database.write() as connection:
         claim_round(connection, lesson, "ben", time.time() + PATIENCE)
     told(room, lesson, 1, "ben")
     with room.database.read() as connection:
-        assert round_to_check(connection, lesson, "cat") == (1, "went 1")
+        assert round_to_check(connection, lesson, "cat", dim) == (1, "went 1")

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.active import read_active
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.lessons import find_lesson
@@ -41,6 +41,7 @@ from tests.support.soak_clients import (
     Login,
     Sent,
 )
+from tests.support.states import same_state
 
 Crash = Callable[[], None]
 

@@ -13,6 +13,7 @@ from tellback.classroom.web import serving
 from tellback.errors import TellbackError
 from tests.support.patience import PATIENCE
 from tests.support.ports import held_port
+from tests.support.recordings import small_recording, written
 from tests.support.teach_process import answering, ended, running
 
 
@@ -89,3 +90,30 @@ def test_a_service_is_not_opened_to_others_without_accounts(tmp_path: Path) -> N
             _, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
         assert says in err
+
+
+def test_a_recording_teaches_before_the_first_live_round(tmp_path: Path, port: int) -> None:
+    path = written(tmp_path)
+    words = ("teach", "--from", str(path), "--candidates", "3", "--no-browser", "--port", str(port))
+    with running(tmp_path, *words) as process:
+        with answering(f"http://127.0.0.1:{port}", process) as client:
+            (lesson,) = client.get("/api/v1/lessons").json()["lessons"]
+            place = f"/api/v1/lessons/{lesson['id']}"
+            assert lesson["name"] == "r.jsonl"
+            assert client.get(f"{place}/progress").json()["described"] == 72
+            shown = client.post(f"{place}/claims").json()
+            assert len(shown["texts"]) == 3
+            assert shown["context"].startswith("room ")
+        code, err = ended(process)
+    assert code == 0, err
+    assert f"/teach/{lesson['id']}" in err
+
+
+def test_a_recording_that_cannot_teach_is_refused_in_one_line(tmp_path: Path) -> None:
+    for name, says in (("none.jsonl", "none.jsonl"), ("r.jsonl", "show fewer candidates")):
+        written(tmp_path, small_recording(responses=3))
+        with running(tmp_path, "teach", "--from", str(tmp_path / name), "--no-browser") as process:
+            _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 2
+        assert says in err
+        assert len(err.strip().splitlines()) == 1

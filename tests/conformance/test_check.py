@@ -253,3 +253,16 @@ class Uncopied(Counting):
 
 def test_an_agent_that_cannot_be_copied_is_reported_and_not_a_crash() -> None:
     assert "cannot be copied" in str(check(Uncopied()))
+
+
+class Broken(Counting):
+    """Cannot learn: every promise that teaches it meets the same fault."""
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None:
+        raise RuntimeError("spilt milk")
+
+
+def test_one_fault_is_reported_once_with_its_line() -> None:
+    (trouble,) = check(Broken()).troubles
+    line = Broken.learn.__code__.co_firstlineno + 1
+    assert f"RuntimeError: spilt milk ({__file__}, line {line})" in trouble

@@ -9,7 +9,6 @@ import pickle
 import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tellback.encoders import Joined, NGrams, TextEncoderSpec, WordVectors, plain_words
-from tellback.encoders import word_vectors as vectors_module
-from tellback.encoders.word_vectors import TOKENIZER, WEIGHTS, Pinned
-from tellback.errors import SettingError, TellbackError
+from tellback.errors import SettingError
 from tellback.specs import known_kinds, spec_from_data
 from tellback.worlds.pictures import COLOURS, INSIDE
 from tellback.worlds.sentences import TEMPLATES, Object, sentences
@@ -308,23 +305,6 @@ def test_what_is_learned_of_red_helps_with_crimson_only_by_meaning() -> None:
 
 
 # --- the vectors' files ----------------------------------------------------------------------
-
-
-def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors_module, "find_spec", lambda name: None)
-    with pytest.raises(TellbackError, match=r"pip install .*\[language\]'"):
-        vectors_module._folder()
-
-
-def test_other_vectors_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "weights").mkdir()
-    (tmp_path / WEIGHTS.path).write_bytes(b"other numbers")
-    with pytest.raises(TellbackError, match=r"SHA-256.*0\.4\.0\.post1.*64b47a2d"):
-        vectors_module._content(tmp_path, WEIGHTS)
-    with pytest.raises(TellbackError, match="tokenizers/l2_supercat"):
-        vectors_module._content(tmp_path, TOKENIZER)
-    right = Pinned(WEIGHTS.path, hashlib.sha256(b"other numbers").hexdigest())
-    assert vectors_module._content(tmp_path, right) == b"other numbers"
 
 
 def test_nothing_of_the_package_is_imported() -> None:

@@ -41,15 +41,15 @@ SHIPPED = [
 @pytest.fixture(scope="module")
 def process() -> Iterator[Any]:
     """One process that serves many agents, one after the other, to save time."""
-    process = parent._started()
+    process = processes.AgentProcess()
     yield process
-    parent._end(process)
+    process.end()
 
 
 @pytest.fixture
 def reused(process: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parent, "_started", lambda: process)
-    monkeypatch.setattr(parent, "_end", lambda process: None)
+    monkeypatch.setattr(parent, "AgentProcess", lambda: process)
+    monkeypatch.setattr(process, "end", lambda: None)
 
 
 def assert_same(one: Any, other: Any) -> None:

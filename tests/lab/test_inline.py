@@ -73,7 +73,7 @@ def test_a_class_that_was_typed_is_played_here_and_a_sentence_says_so(tmp_path: 
     (results,) = run_studies([study], Store(tmp_path), listener=listener)
     assert len(results.runs()) == 4
     assert len(listener.notes) == 1
-    assert "2 runs are played in this process" in listener.notes[0]
+    assert "in this process, one after another: 2 runs" in listener.notes[0]
     assert "Typed" in listener.notes[0]
 
 
@@ -122,6 +122,9 @@ def test_a_progress_listener_counts_rounds_up_to_all_of_them() -> None:
     for rounds in (60, 60):
         listener.played(rounds)
     assert shown == [("2 runs, rounds", 60, 100), ("2 runs, rounds", 100, 100)]
+    listener.begin(1, 10)
+    listener.played(10)
+    assert shown[-1] == ("1 run, rounds", 10, 10)
 
 
 def test_studies_and_results_show_themselves_in_short_and_as_a_table(tmp_path: Path) -> None:

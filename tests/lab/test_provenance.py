@@ -54,7 +54,7 @@ def test_they_are_kept_with_a_warning_if_asked_for(tmp_path: Path) -> None:
     assert f"{ANOTHER} (2 runs)" in warning
     assert "(18 runs)" in warning
     assert Counter(results.finals()["source"])[ANOTHER] == 2
-    assert ANOTHER in page("mixed", [DrawnStudy(results, {})])
+    assert ANOTHER in page("mixed", [DrawnStudy(results, [])])
     status = status_of(a_study(), store)
     assert status.provenance.sources.warning == warning
 
@@ -64,7 +64,7 @@ def test_runs_of_one_source_are_not_mixed(tmp_path: Path) -> None:
     (results,) = run_studies([a_study()], store, on=Inline())
     assert results.warnings() == []
     (source,) = set(results.finals()["source"])
-    assert f"{source} (20 runs)" in page("one", [DrawnStudy(results, {})])
+    assert f"{source} (20 runs)" in page("one", [DrawnStudy(results, [])])
     compute_by_another(store, a_study().runs())
     (warning,) = Results(a_study(), store).warnings()
     assert warning.startswith("20 runs depend on a part of tellback that has changed")

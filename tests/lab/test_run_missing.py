@@ -19,8 +19,8 @@ from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer
 from tellback.errors import TellbackError
 from tellback.lab import Processes, Results, RunSpec, Store, Study, run_missing, run_studies
-from tellback.lab.curve import curve_rounds
 from tellback.lab.report.page import DrawnStudy, page
+from tellback.lab.run_one import curve_rounds
 from tellback.roles import Facts, WorldSpec
 from tellback.specs import Spec
 from tellback.worlds import OneHotFeatures, Synthetic
@@ -189,7 +189,7 @@ def test_settings_that_are_chosen_in_the_truth_that_is_reported_are_said(
     (results,) = run_studies([study], Store(tmp_path), on=Inline(), listener=watcher)
     (note,) = watcher.notes
     assert re.match("Warning: .*settings are chosen in the truth that is reported.*seed.*3", note)
-    assert note.removeprefix("Warning: ") in unescape(page("one", [DrawnStudy(results, {})]))
+    assert note.removeprefix("Warning: ") in unescape(page("one", [DrawnStudy(results, [])]))
     assert replace(study, agents={"LORIL": grid[:1]}).shared_truth() == ""
     assert replace(study, world=WORLD).shared_truth() == ""
 

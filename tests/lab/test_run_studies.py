@@ -25,7 +25,7 @@ from tellback.lab import (
     run_missing,
     run_studies,
 )
-from tellback.lab.curve import curve_rounds
+from tellback.lab.run_one import curve_rounds
 from tellback.models import Sentence
 from tellback.paper import images, synthetic
 from tellback.paper.claims import ClaimedMargin, claim

@@ -21,8 +21,7 @@ from tellback import play
 from tellback.agents import LORIL, Uniform
 from tellback.errors import TellbackError
 from tellback.lab import Results, RunSpec, Store, run_missing, run_studies
-from tellback.lab.curve import curve_rounds
-from tellback.lab.run_one import Failure, run_one
+from tellback.lab.run_one import Failure, curve_rounds, run_one
 from tests.support.small_study import AGENTS, RUN, WORLD, a_study
 from tests.support.studies import Counting, Idle, Inline
 

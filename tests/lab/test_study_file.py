@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tellback.agents import LORIL, Greedy, Uniform
 from tellback.encoders import Thumbnail
-from tellback.errors import SettingError
+from tellback.errors import SettingError, UnknownNameError
 from tellback.lab import Decide, Plan, Study, plan_from_toml, read_plan
 from tellback.models import Sentence
 from tellback.paper import synthetic
@@ -545,7 +545,7 @@ def test_a_file_that_is_no_text_or_not_there_is_named(tmp_path: Path) -> None:
     path.write_bytes(b'title = "\xff\xfe"')
     with pytest.raises(SettingError, match=r"mine\.toml is not a text in UTF-8"):
         read_plan(path)
-    with pytest.raises(OSError, match=r"nowhere\.toml"):
+    with pytest.raises(UnknownNameError, match=r"nowhere\.toml"):
         read_plan(tmp_path / "nowhere.toml")
 
 
@@ -598,3 +598,11 @@ def test_unusual_line_separators_are_no_line_ends() -> None:
 
 def test_an_empty_table_of_studies_has_all_from_the_top() -> None:
     assert len(plan_from_toml(SOUND + "[[studies]]\n").studies) == 1
+
+
+def test_a_study_file_that_is_not_there_is_named_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "quick.toml").write_text("")
+    with pytest.raises(UnknownNameError, match=r"named 'quik\.toml'.*mean 'quick\.toml'"):
+        read_plan(tmp_path / "quik.toml")
+    with pytest.raises(SettingError, match="cannot be read: Is a directory"):
+        read_plan(tmp_path)

@@ -237,7 +237,7 @@ def test_a_saved_state_does_not_follow_the_ellipsoid() -> None:
 
 
 def test_a_state_of_another_dimension_is_refused() -> None:
-    with pytest.raises(SettingError, match=r"shape \(3, 3\)"):
+    with pytest.raises(SettingError, match=r"shape \(4, 4\), not \(3, 3\)"):
         Ellipsoid(4, 1.0).restore(Ellipsoid(3, 1.0).state())
 
 

@@ -18,7 +18,7 @@ from tellback.errors import SettingError
 from tellback.models import Keywords
 from tellback.models.doubt import LEAST_WRONG
 from tellback.models.fourier import BIAS, FAR
-from tellback.models.keywords import DOUBTED_FROM, MOST_WORDS, KeywordsModel
+from tellback.models.keywords import DOUBTED_FROM, MOST_WORDS, SLOPE, KeywordsModel
 from tellback.models.word_columns import stem
 from tellback.models.words import words
 from tellback.streams import Streams
@@ -128,12 +128,13 @@ def by_hand(model: KeywordsModel, lessons: list[Lesson], sentence: str, rows: Fl
     told = occurred(lessons)
     usual = told.mean(axis=0)
     said = {stem(word) for word in words(sentence)}
-    x = np.array([float(word in said) for word in stems(lessons)]) - usual
+    known = np.mean([stem(word) in stems(lessons) for word in words(sentence)])
+    x = np.array([float(word in said) for word in stems(lessons)]) - known * usual
     lifts = []
     for point in fourier_by_hand(model, rows):
         likely = state["coefficients"] @ point - usual
         length = np.sqrt(likely @ state["metric"] @ likely)
-        lifts.append(2 * np.sqrt(len(lessons)) * (x @ state["metric"] @ likely) / length)
+        lifts.append(SLOPE * np.sqrt(len(lessons)) * (x @ state["metric"] @ likely) / length)
     return np.array(lifts)
 
 
@@ -170,7 +171,7 @@ def test_draws_have_the_mean_and_the_spread_of_the_posterior() -> None:
     )
     told = model._columns.told(["red"]) - usual
     metric = state["metric"]
-    lifts = 2 * np.sqrt(60) * likely @ metric @ told
+    lifts = np.sqrt(60) * likely @ metric @ told
     lifts /= np.sqrt(np.einsum("nw,wv,nv->n", likely, metric, likely))
     assert abs(words_drawn.mean() - lifts.mean()) < 0.05 * lifts.std()
     assert abs(words_drawn.std() / lifts.std() - 1) < 0.03
@@ -243,7 +244,8 @@ def test_doubt_leads_nearer_to_what_right_descriptions_teach(
         found = model._regression.expected(model._fourier(rows)).words
         named = [f"{word}{i}" for word in ("with", "no") for i in range(8)]
         told = np.array([model._columns.told([word]) for word in named])
-        return found @ told.T
+        shown: Floats = found @ told.T
+        return shown
 
     aim = likely(right)
     doubting = np.abs(likely(told) - aim).mean()

@@ -41,18 +41,18 @@ def test_left_out_is_as_if_each_had_never_been_learned() -> None:
     points, told, weights = data(1)
     others = np.array([3, 17, 30])
     regression = fitted(points, told, weights)
-    lifts = regression.left_out(points, told, weights, others)
-    assert lifts.shape == (40, 4)
+    fits = regression.left_out(points, told, weights, others)
+    assert fits.shape == (40, 4)
     for n in range(40):
         rest = np.arange(40) != n
         without = fitted(points[rest], told[rest], weights[rest])
         # What is usual, and how much was learned in all, is still by all descriptions.
         likely = points[[n]] @ without.coefficients.T - regression.usual
         x = told[n] - regression.usual
-        fits = (likely @ without.metric @ x)[0]
+        product = (likely @ without.metric @ x)[0]
         squares = (likely @ without.metric @ likely.T)[0, 0]
-        own = 2 * np.sqrt(regression.weight / squares) * fits
-        np.testing.assert_allclose(lifts[n, 0], own, rtol=1e-6)
+        own = np.sqrt(regression.weight / squares) * product
+        np.testing.assert_allclose(fits[n, 0], own, rtol=1e-6)
 
 
 def test_words_that_were_never_told_change_nothing() -> None:
@@ -65,18 +65,18 @@ def test_words_that_were_never_told_change_nothing() -> None:
         narrow.learn(point, x, 1.0)
         wide.learn(point, np.append(x, np.zeros(3)), 1.0)
     likely: list[Expected] = [one.expected(points[:7]) for one in (narrow, wide)]
-    lifts = [
-        narrow.log_lifts(told[0], likely[0]),
-        wide.log_lifts(np.append(told[0], np.zeros(3)), likely[1]),
-        wide.log_lifts(np.append(told[0], np.zeros(3)), likely[0]),
+    fits = [
+        narrow.fits(told[0], likely[0]),
+        wide.fits(np.append(told[0], np.zeros(3)), likely[1]),
+        wide.fits(np.append(told[0], np.zeros(3)), likely[0]),
     ]
-    np.testing.assert_allclose(lifts[1], lifts[0], rtol=1e-9)
-    np.testing.assert_allclose(lifts[2], lifts[0], rtol=1e-9)
+    np.testing.assert_allclose(fits[1], fits[0], rtol=1e-9)
+    np.testing.assert_allclose(fits[2], fits[0], rtol=1e-9)
 
 
-def test_equal_points_have_equal_lifts_to_the_bit() -> None:
+def test_equal_points_have_equal_fits_to_the_bit() -> None:
     points, told, weights = data(4)
     regression = fitted(points, told, weights)
     expected = regression.expected(np.vstack([points, points[::-1]]))
-    lifts = regression.log_lifts(told[0], expected)
-    np.testing.assert_array_equal(lifts[:40], lifts[40:][::-1])
+    fits = regression.fits(told[0], expected)
+    np.testing.assert_array_equal(fits[:40], fits[40:][::-1])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tellback.encoders import NGrams, Thumbnail
+from tellback.encoders import EfficientNet, NGrams, Thumbnail
 from tellback.errors import SettingError
 from tellback.recordings import Columns, RecordedResponse, Recording, read, tokens_of
 from tests.support.recordings import line, lines_file, small_recording
@@ -139,9 +139,12 @@ def test_pictures_go_through_any_encoder(pictured: Recording) -> None:
     assert by_function.rows(pictured).matrix.shape == (4, 3)
 
 
-def test_pictures_need_an_encoder_and_an_encoder_needs_pictures(pictured: Recording) -> None:
-    with pytest.raises(SettingError, match="give an encoder"):
-        Columns.of(pictured)
+def test_pictures_have_an_encoder_by_default_and_an_encoder_needs_pictures(
+    pictured: Recording,
+) -> None:
+    usual = Columns.of(pictured)
+    assert usual.encoder == EfficientNet()
+    assert usual.rows(pictured).matrix.shape == (4, EfficientNet().dim)
     with pytest.raises(SettingError, match="no pictures for the encoder"):
         Columns.of(small_recording(), encoder=Thumbnail())
 

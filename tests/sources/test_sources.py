@@ -19,10 +19,9 @@ from tellback import play
 from tellback.agents import LORIL, AgentSpec, Greedy
 from tellback.errors import SettingError, TellbackError
 from tellback.lab import RunSpec, Store, Study, run_missing, run_studies
-from tellback.lab.curve import curve_rounds
 from tellback.lab.diagnose import diagnose
 from tellback.lab.engines import Processes
-from tellback.lab.run_one import Outcome, run_one
+from tellback.lab.run_one import Outcome, curve_rounds, run_one
 from tellback.sources import tree
 from tellback.specs import Spec
 from tellback.worlds import Synthetic

@@ -19,11 +19,11 @@ from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.web.api import accounts as accounts_api
 from tellback.classroom.web.api import sessions as sessions_api
 from tellback.classroom.web.api import tokens as tokens_api
-from tellback.classroom.web.middleware import add_middleware
+from tellback.classroom.web.app import add_middleware
 from tellback.classroom.web.monitoring import request_log
 from tellback.classroom.web.pages import public_pages
 from tellback.classroom.web.problem_handlers import DescribedApp
-from tellback.classroom.web.security import rate_limiter
+from tellback.classroom.web.security import rate_limits
 from tellback.classroom.web.security.authentication import needs
 from tellback.classroom.web.security.callers import Caller, Role
 
@@ -65,7 +65,7 @@ def database(made: Path, tmp_path: Path) -> Iterator[Database]:
 @pytest.fixture
 def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a slow machine buckets would fill up again while a test empties them."""
-    monkeypatch.setattr(rate_limiter, "monotonic", lambda: 0.0)
+    monkeypatch.setattr(rate_limits, "monotonic", lambda: 0.0)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from tellback.classroom.client import Client
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, tokens
 from tellback.classroom.store.active import active_descriptions, read_active
@@ -27,6 +27,7 @@ from tellback.matching import Same
 from tellback.responses import Listed
 from tests.support.classroom_parts import active_after
 from tests.support.real_parts import Postgres
+from tests.support.states import same_state
 
 API = "/api/v1"
 DIM = 3

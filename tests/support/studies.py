@@ -8,8 +8,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.lab import Listener, RunSpec, Store
-from tellback.lab.curve import curve_rounds
-from tellback.lab.run_one import Outcome, run_one
+from tellback.lab.run_one import Outcome, curve_rounds, run_one
 from tellback.roles import AgentSpec
 
 

@@ -10,14 +10,14 @@ import numpy as np
 from tellback.agents.explorers import Explorer, Optimism
 from tellback.agents.unaltered import why_not_ours
 from tellback.arrays import Array
-from tellback.errors import SettingError, one_of
+from tellback.errors import SettingError
 from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
 from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
 from tellback.proof import ProofStatus, register_provable
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 from tellback.saved import InFiles
-from tellback.ties import TIES
+from tellback.ties import Ties
 
 MODEL, EXPLORER = "model.", "explorer."
 
@@ -116,9 +116,8 @@ class ModelAgent(InFiles):
 
     def state(self) -> State:
         """All that was learned, in arrays and numbers."""
-        model = {MODEL + name: value for name, value in self.model.state().items()}
-        explorer = {EXPLORER + name: value for name, value in self.explorer.state().items()}
-        return model | explorer
+        explorer = prefixed(EXPLORER, self.explorer.state())
+        return {**prefixed(MODEL, self.model.state()), **explorer}
 
     def restore(self, state: State) -> None:
         """Go back to such a state; one that does not fit changes nothing."""
@@ -153,12 +152,12 @@ class ModelAgentSpec(AgentSpec):
     abstract: ClassVar[bool] = True
 
     model: ModelSpec | None = field(default=None, kw_only=True)
-    ties: str = field(default="random", kw_only=True)
+    ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.model is not None and not isinstance(self.model, ModelSpec):
             raise SettingError(f"model must be the spec of a model, not {self.model!r}.")
-        self._set_validated(ties=one_of("ties", self.ties, TIES))
 
     def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring model and explorer to life."""
@@ -176,17 +175,17 @@ class ModelAgentSpec(AgentSpec):
         return self.with_settings({"model": self.model or self.usual_model(facts)})
 
     def usual_model(self, facts: Facts) -> ModelSpec:
-        """The model where the user names none."""
-        return default_model(facts)
+        """The model for a kind of instructions, where the user names none."""
+        return Keywords.for_features(facts.dim) if facts.language else Mixture()
 
     def explorer(self, facts: Facts) -> Explorer:
         """The explorer of this kind of agent."""
         raise NotImplementedError
 
 
-def default_model(facts: Facts) -> ModelSpec:
-    """The model for a kind of instructions, where the user names none."""
-    return Keywords() if facts.language else Mixture()
+def prefixed(prefix: str, state: State) -> State:
+    """The state of one part of an agent, as it is named in the state of the whole."""
+    return {prefix + name: value for name, value in state.items()}
 
 
 def part(state: State, prefix: str) -> State:

@@ -7,7 +7,7 @@ from typing import Self
 
 import numpy as np
 
-from tellback.agents.agent import ModelAgent, ModelAgentSpec, part
+from tellback.agents.agent import ModelAgent, ModelAgentSpec, part, prefixed
 from tellback.agents.explorers import Optimism
 from tellback.agents.greedy import Greedy
 from tellback.agents.radius import (
@@ -74,14 +74,8 @@ class Certified(AgentSpec):
 class CertifiedAgent(ModelAgent):
     """A live agent whose choices come with widths.
 
-    Parameters
-    ----------
-    agent : ModelAgent
-        Chooses and learns, as ever.
-    widths : Optimism
-        Is never asked to choose: says how wide the confidence interval of each response is.
-    spec, facts : optional
-        What it was made from.
+    The agent chooses and learns, as ever. The explorer beside it is never asked to choose: it says
+    how wide the confidence interval of each response is.
     """
 
     def __init__(
@@ -129,8 +123,7 @@ class CertifiedAgent(ModelAgent):
 
     def state(self) -> State:
         """The agent's and the ellipsoid's."""
-        own = {WIDTHS + name: value for name, value in self.widths.state().items()}
-        return {**self.agent.state(), **own}
+        return {**self.agent.state(), **prefixed(WIDTHS, self.widths.state())}
 
     def _restore_parts(self, state: State) -> None:
         self.agent.restore(state)

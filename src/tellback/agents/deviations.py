@@ -10,11 +10,11 @@ import numpy as np
 from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer, Optimism
 from tellback.arrays import Array
-from tellback.errors import real
 from tellback.models.mixture import Mixture
 from tellback.models.model import ModelSpec, demand_table
 from tellback.responses import Listed
 from tellback.roles import Facts
+from tellback.specs import NonNegative, Positive
 
 WHERE_FIXED, WHERE_CHANGING = 1.2, 0.6
 """How many deviations, where responses stay the same and where every round has others."""
@@ -57,15 +57,8 @@ class Deviations(ModelAgentSpec):
     'k = 1.2 was chosen and not derived'
     """
 
-    k: float | None = None
-    spread: float = 10.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set_validated(
-            k=None if self.k is None else real("k", self.k, at_least=0),
-            spread=real("spread", self.spread, above=0),
-        )
+    k: NonNegative | None = None
+    spread: Positive = 10.0
 
     def resolved(self, facts: Facts) -> Self:
         """The same agent with its model named, and how many deviations."""
@@ -84,17 +77,7 @@ class Deviations(ModelAgentSpec):
 
 
 class DeviationBonus(Optimism):
-    """Optimism whose widths are weighted by the variance of a description.
-
-    Parameters
-    ----------
-    facts : Facts
-        What may be known beforehand.
-    instructions : int
-        |X|.
-    k, spread, ties
-        As in ``Deviations``.
-    """
+    """Optimism whose widths are weighted by the variance of a description."""
 
     def __init__(self, facts: Facts, instructions: int, k: float, spread: float, ties: str) -> None:
         super().__init__(facts, k, instructions / spread, ties)

@@ -15,6 +15,7 @@ from tellback.compiled import compiled
 from tellback.errors import ProtocolError
 from tellback.models.ellipsoid import Ellipsoid, Widths
 from tellback.models.model import Likely, Model
+from tellback.models.states import NothingLearned
 from tellback.proof import Proof
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task, new_tuple
@@ -27,38 +28,31 @@ class Explorer(Protocol):
     @property
     def caveat(self) -> str:
         """Why the widths it states prove nothing; '' if the theory prescribes them."""
-        ...
 
     @property
     def propensities(self) -> str:
         """How the propensities it states are known: "exact", or given what."""
-        ...
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """A choice for the task, changing nothing."""
-        ...
 
     def bonuses(self, responses: Listed) -> Array:
         """What it would add now to the estimate of every listed response, changing nothing.
 
         NaN where that depends on the instruction.
         """
-        ...
 
     def learn(self, features: Array) -> None:
         """Take in that a response with these features was described."""
-        ...
 
     def state(self) -> State:
         """All that was learned, in arrays and numbers."""
-        ...
 
     def restore(self, state: State) -> None:
         """Go back to such a state."""
-        ...
 
 
-class Stateless:
+class Stateless(NothingLearned):
     """Base of explorers that learn nothing and add nothing to estimates."""
 
     caveat = "it states no widths"
@@ -78,13 +72,6 @@ class Stateless:
 
     def withdraw(self, features: Array) -> None:
         """Nothing to take back."""
-
-    def state(self) -> State:
-        """Nothing to save."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing to restore."""
 
 
 class Optimism:
@@ -154,10 +141,7 @@ class Optimism:
         estimates = model.estimates(task.instruction, task.responses)
         widths = self.ellipsoid.squared_widths(task.responses, self._keep)
         widths = self.weighted(widths, estimates)
-        choice = optimistic_choice(task, estimates, widths, self.k, self._random, rng)
-        if choice is None:
-            raise not_finite(model)
-        return choice
+        return optimistic_choice(task, estimates, widths, self.k, self._random, rng, model)
 
     def weighted(self, squared_widths: Array, estimates: Array) -> Array:
         """The squared widths that count: as they are, whatever the estimates."""
@@ -244,15 +228,21 @@ class UniformSampling(Stateless):
 
 
 def optimistic_choice(
-    task: Task, estimates: Array, widths: Array, k: float, random: bool, rng: np.random.Generator
-) -> Choice | None:
-    """The response with the highest estimate plus k times its width; None if any is not finite.
+    task: Task,
+    estimates: Array,
+    widths: Array,
+    k: float,
+    random: bool,
+    rng: np.random.Generator,
+    model: object,
+) -> Choice:
+    """The response with the highest estimate of the model plus k times its width.
 
     ``widths`` are squared. ``random`` says whether ties are broken at random.
     """
     best = _most_optimistic(estimates, widths, k, random)
     if not len(best):
-        return None
+        raise not_finite(model)
     response, propensity = _one_of(best, rng), 1.0 / len(best)
     features, estimate = task.responses.features(response), estimates.item(response)
     bonus = k * math.sqrt(widths.item(response))
@@ -261,7 +251,7 @@ def optimistic_choice(
     return choice
 
 
-def not_finite(model: Model) -> ProtocolError:
+def not_finite(model: object) -> ProtocolError:
     """The error for a model whose estimates are not all numbers."""
     return ProtocolError(f"The estimates of {type(model).__name__} are not all numbers.")
 

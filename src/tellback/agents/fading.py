@@ -7,6 +7,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError, whole
+from tellback.models.states import demand_size, saved_array
 from tellback.responses import Listed
 from tellback.roles import State
 
@@ -39,10 +40,7 @@ class FadingEllipsoid:
 
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
-        if features.shape != self._root.shape[:1]:
-            raise SettingError(
-                f"features must be {len(self._root)} numbers, not of shape {features.shape}."
-            )
+        demand_size(features, len(self._root))
         if not np.isfinite(features).all():
             raise SettingError(f"features must be finite, not {features}.")
         root = self._root.copy()
@@ -70,14 +68,9 @@ class FadingEllipsoid:
 
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
-        root = np.array(state["root"], dtype=np.float64)
-        if root.shape != self._root.shape:
-            raise SettingError(
-                f"The saved ellipsoid has a root of shape {root.shape}; this agent's features "
-                f"are of size {len(self._root)}."
-            )
-        if not np.isfinite(root).all() or np.tril(root, -1).any():
-            raise SettingError("The saved ellipsoid has numbers that are not possible.")
+        root = saved_array(state, "root", self._root.shape)
+        if np.tril(root, -1).any():
+            raise SettingError("The saved root has numbers that are not possible.")
         self.count = whole("count", int(state["count"]), at_least=0)
         self._root = root
         self._latest = (-1, None, np.empty(0))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Dithering, Explorer
-from tellback.errors import real
 from tellback.roles import Facts
+from tellback.specs import Fraction
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,7 @@ class EpsilonGreedy(ModelAgentSpec):
         From 0 to 1.
     """
 
-    epsilon: float = 0.1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set_validated(epsilon=real("epsilon", self.epsilon, at_least=0, at_most=1))
+    epsilon: Fraction = 0.1
 
     def explorer(self, facts: Facts) -> Explorer:
         """Dithering."""

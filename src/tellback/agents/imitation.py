@@ -8,12 +8,12 @@ import numpy as np
 
 from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
-from tellback.errors import SettingError, one_of, real
-from tellback.models.ellipsoid import LOWEST_RIDGE, demand_short
+from tellback.models.ellipsoid import Lambda, demand_short
 from tellback.models.model import checked_instruction, demand_table
+from tellback.models.states import saved_array
 from tellback.roles import AgentSpec, Choice, DemonstratedContext, Facts, Instruction, State, Task
 from tellback.saved import InFiles
-from tellback.ties import TIES
+from tellback.ties import Ties
 
 
 @dataclass(frozen=True)
@@ -32,36 +32,21 @@ class Imitation(AgentSpec):
         How to choose among equally good responses; before anything was shown, all are.
     """
 
-    lam: float = 1.0
-    ties: str = "random"
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
-            ties=one_of("ties", self.ties, TIES),
-        )
+    lam: Lambda = 1.0
+    ties: Ties = "random"
 
     def build(self, facts: Facts, rng: np.random.Generator) -> ImitationAgent:
         """An agent that was shown nothing."""
-        return ImitationAgent(self, demand_table(self.kind, facts), facts)
+        return ImitationAgent(self, facts)
 
 
 class ImitationAgent(InFiles):
-    """A live imitator.
+    """A live imitator."""
 
-    Parameters
-    ----------
-    spec : Imitation
-        The settings.
-    instructions : int
-        |X|.
-    facts : Facts
-        What may be known beforehand.
-    """
-
-    def __init__(self, spec: Imitation, instructions: int, facts: Facts) -> None:
+    def __init__(self, spec: Imitation, facts: Facts) -> None:
         self.spec = spec
         self.facts = facts
+        instructions = demand_table(spec.kind, facts)
         self._grams: Array = np.zeros((instructions, facts.dim, facts.dim))
         self._sums: Array = np.zeros((instructions, facts.dim))
 
@@ -75,8 +60,7 @@ class ImitationAgent(InFiles):
         sigma = gram + self.spec.lam * np.eye(len(gram))
         likeness = np.linalg.solve(sigma, total) @ task.responses.columns
         random = self.spec.ties == "random"
-        choice = optimistic_choice(task, likeness, np.zeros_like(likeness), 0.0, random, rng)
-        assert choice is not None
+        choice = optimistic_choice(task, likeness, np.zeros_like(likeness), 0.0, random, rng, self)
         nan = float("nan")  # a likeness is no probability
         return choice._replace(estimate=nan, width=nan, highest=nan)
 
@@ -107,9 +91,6 @@ class ImitationAgent(InFiles):
 
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
-        grams = np.array(state["grams"], dtype=np.float64)
-        sums = np.array(state["sums"], dtype=np.float64)
-        fits = grams.shape == self._grams.shape and sums.shape == self._sums.shape
-        if not fits or not np.isfinite(grams).all() or not np.isfinite(sums).all():
-            raise SettingError("The saved imitation does not fit this agent, or is not finite.")
-        self._grams, self._sums = grams, sums
+        grams = saved_array(state, "grams", self._grams.shape)
+        self._sums = saved_array(state, "sums", self._sums.shape)
+        self._grams = grams

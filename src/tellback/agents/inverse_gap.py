@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 
@@ -13,13 +15,13 @@ from tellback.agents.randomized import Randomized
 from tellback.agents.spanner import barycentric_spanner, exchange
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
-from tellback.errors import one_of, real, whole
+from tellback.errors import one_of, whole
 from tellback.models.model import Model
 from tellback.responses import Listed
 from tellback.roles import Facts, State, Task
+from tellback.specs import NonNegative
 from tellback.ties import tie_probabilities
 
-TRIED = ("all", "spanner")
 C = 2.0
 """How large the coefficients of the spanner may be."""
 
@@ -51,14 +53,8 @@ class InverseGap(ModelAgentSpec):
         As in every agent with a model.
     """
 
-    scale: float = 30.0
-    tried: str = "all"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set_validated(
-            scale=real("scale", self.scale, at_least=0), tried=one_of("tried", self.tried, TRIED)
-        )
+    scale: NonNegative = 30.0
+    tried: Annotated[str, partial(one_of, options=("all", "spanner"))] = "all"
 
     def explorer(self, facts: Facts) -> Explorer:
         """Inverse-gap weights."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from tellback.agents.agent import ModelAgent, ModelAgentSpec, part
-from tellback.agents.explorers import not_finite, optimistic_choice
+from tellback.agents.agent import ModelAgent, ModelAgentSpec, part, prefixed
+from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
-from tellback.errors import SettingError, real, whole
-from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid
+from tellback.errors import SettingError, whole
+from tellback.models.ellipsoid import Ellipsoid, Lambda
 from tellback.models.low_rank import LowRank
 from tellback.models.model import Model, Representing
+from tellback.models.states import saved_array
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task
+from tellback.specs import NonNegative
 
 RAW = "raw."
 
@@ -46,15 +48,8 @@ class LearnedLORIL(ModelAgentSpec):
         ``LowRank()``, for one-hot features.
     """
 
-    k: float | None = None
-    lam: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set_validated(
-            k=None if self.k is None else real("k", self.k, at_least=0),
-            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
-        )
+    k: NonNegative | None = None
+    lam: Lambda = 1.0
 
     def resolved(self, facts: Facts) -> Self:
         """The same agent with its model and the weight of its bonus named."""
@@ -103,7 +98,7 @@ class LearnedOptimism:
         self._random = ties == "random"
         self._keep = facts.fixed_responses
         self._past = _Past(facts.dim)
-        rank = self._represent(np.zeros((0, facts.dim))).shape[1]
+        rank = model.represent(np.zeros((0, facts.dim))).shape[1]
         self._sigma = lam * np.eye(rank)
         self._inverse: Array = np.eye(rank) / lam
         self._waiting = 0  # descriptions since Sigma was last summed anew
@@ -117,10 +112,7 @@ class LearnedOptimism:
         """The response with the highest optimistic estimate."""
         estimates = model.estimates(task.instruction, task.responses)
         widths = self._squared_widths(task.responses, self._keep)
-        choice = optimistic_choice(task, estimates, widths, self.k, self._random, rng)
-        if choice is None:
-            raise not_finite(model)
-        return choice
+        return optimistic_choice(task, estimates, widths, self.k, self._random, rng, model)
 
     def bonuses(self, responses: Listed) -> Array:
         """k times the width of every listed response."""
@@ -142,37 +134,29 @@ class LearnedOptimism:
         if self._waiting * ROWS_A_DESCRIPTION >= self._past.size:
             self._sum_anew()
         else:
-            learned = self._represent(features[None])[0]
+            learned = self._model.represent(features[None])[0]
             self._sigma += np.outer(learned, learned)
         self._inverse = _inverse(self._sigma)
 
     def _sum_anew(self) -> None:
-        learned = self._represent(self._past.rows)
+        learned = self._model.represent(self._past.rows)
         self._sigma = self._lam * np.eye(len(self._sigma))
         self._sigma += (learned * self._past.counts[:, None]).T @ learned
         self._waiting = 0
 
-    def _represent(self, rows: Array) -> Array:
-        return self._model.represent(rows)
-
     def state(self) -> State:
         """Both Sigmas, and the past."""
-        raw = {RAW + name: value for name, value in self.raw.state().items()}
         own: State = {"sigma": self._sigma.copy(), "waiting": self._waiting}
-        return {**raw, **own, "rows": self._past.rows.copy(), "counts": self._past.counts.copy()}
+        past = {"rows": self._past.rows.copy(), "counts": self._past.counts.copy()}
+        return {**prefixed(RAW, self.raw.state()), **own, **past}
 
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
-        sigma = np.array(state["sigma"], dtype=np.float64)
-        if sigma.shape != self._sigma.shape:
-            raise SettingError(
-                f"The saved Sigma is of shape {sigma.shape}, and this agent's is "
-                f"{self._sigma.shape}."
-            )
-        if not np.isfinite(sigma).all() or np.linalg.eigvalsh(sigma)[0] <= 0:
-            raise SettingError("The saved Sigma has numbers that are not possible.")
+        sigma = saved_array(state, "sigma", self._sigma.shape)
+        if np.linalg.eigvalsh(sigma)[0] <= 0:
+            raise SettingError("The saved sigma has numbers that are not possible.")
         waiting = whole("waiting", int(state["waiting"]), at_least=0)
-        past = _Past.restored(len(self.raw.inverse), state["rows"], state["counts"])
+        past = _Past.restored(len(self.raw.inverse), state)
         self.raw.restore(part(state, RAW))
         self._sigma, self._inverse = sigma, _inverse(sigma)
         self._past, self._waiting = past, waiting
@@ -211,10 +195,9 @@ class _Past:
         self._counts[place] += 1
 
     @classmethod
-    def restored(cls, dim: int, rows: Any, counts: Any) -> _Past:
-        rows, counts = np.array(rows, dtype=np.float64), np.array(counts, dtype=np.float64)
-        if rows.shape != (len(counts), dim) or not np.isfinite(rows).all() or (counts < 0).any():
-            raise SettingError("The saved past has numbers that are not possible.")
+    def restored(cls, dim: int, state: State) -> _Past:
+        counts = saved_array(state, "counts", np.shape(state["counts"])[:1], least=0)
+        rows = saved_array(state, "rows", (len(counts), dim))
         past = cls(dim)
         for row, count in zip(rows, counts, strict=True):
             past.add(row)

@@ -31,29 +31,20 @@ class OneHotLORIL(OptimistSpec):
 
     def build(self, facts: Facts, rng: np.random.Generator) -> OneHotAgent:
         """An agent that has seen nothing."""
-        return OneHotAgent(self, demand_table(self.kind, facts), facts)
+        return OneHotAgent(self, facts)
 
 
 class OneHotAgent(InFiles):
     """A live agent that counts what each response of each context was described as.
 
-    Parameters
-    ----------
-    spec : OneHotLORIL
-        The settings.
-    instructions : int
-        |X|.
-    facts : Facts
-        What may be known beforehand. Unless all tasks offer the same responses, contexts are
-        told apart by their number, and in one that has none, as in one that is new, nothing
-        is known.
+    Unless all tasks offer the same responses, contexts are told apart by their number, and in one
+    that has none, as in one that is new, nothing is known.
     """
 
-    def __init__(self, spec: OneHotLORIL, instructions: int, facts: Facts) -> None:
+    def __init__(self, spec: OneHotLORIL, facts: Facts) -> None:
         self.spec = spec
         self.facts = facts
-        self._instructions = instructions
-        self._one_context = facts.fixed_responses
+        self._instructions = demand_table(spec.kind, facts)
         self._counts: dict[int, Array] = {}  # a row an instruction, a column a response
         self._described: dict[int, Array] = {}
 
@@ -80,11 +71,11 @@ class OneHotAgent(InFiles):
 
     def _key(self, task: Task) -> int | None:
         """The number of a context; None for one without, which will never come again."""
-        if self._one_context:
+        if self.facts.fixed_responses:
             return 0
-        scene = (
-            task.context.scene if isinstance(task.context, DemonstratedContext) else task.context
-        )
+        scene = task.context
+        if isinstance(scene, DemonstratedContext):
+            scene = scene.scene
         return int(scene) if isinstance(scene, int | np.integer) else None
 
     def _seen(self, task: Task) -> tuple[Array, Array]:

@@ -9,10 +9,10 @@ import numpy as np
 
 from tellback.agents.explorers import optimistic_choice
 from tellback.arrays import Array
-from tellback.errors import ProtocolError, one_of, real
-from tellback.models.ellipsoid import LOWEST_RIDGE
+from tellback.models.ellipsoid import Lambda
 from tellback.roles import AgentSpec, Choice, Task
-from tellback.ties import TIES
+from tellback.specs import NonNegative
+from tellback.ties import Ties
 
 
 @dataclass(frozen=True)
@@ -31,23 +31,13 @@ class OptimistSpec(AgentSpec):
 
     abstract: ClassVar[bool] = True
 
-    k: float = 0.1
-    lam: float = 1.0
-    ties: str = "random"
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            k=real("k", self.k, at_least=0),
-            lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
-            ties=one_of("ties", self.ties, TIES),
-        )
+    k: NonNegative = 0.1
+    lam: Lambda = 1.0
+    ties: Ties = "random"
 
     def choose(
         self, task: Task, estimates: Array, squared_widths: Array, rng: np.random.Generator
     ) -> Choice:
         """The response with the highest estimate plus k times its width."""
         random = self.ties == "random"
-        choice = optimistic_choice(task, estimates, squared_widths, self.k, random, rng)
-        if choice is None:
-            raise ProtocolError(f"The estimates of {self.kind} are not all numbers.")
-        return choice
+        return optimistic_choice(task, estimates, squared_widths, self.k, random, rng, self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple, Self
+from typing import Annotated, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from tellback.models.model import Model, ModelSpec, demand_table
 from tellback.models.ridge import Ridge, RidgeModel
 from tellback.proof import Proof
 from tellback.roles import Facts
-from tellback.specs import Spec, known_kinds
+from tellback.specs import NonNegative, Positive, Spec, known_kinds
 
 FADING = "1/t"
 """The ridge of Algorithm 1: lambda_t = 1/t."""
@@ -34,24 +34,13 @@ def _unknown() -> float:
 
 
 class Moment(NamedTuple):
-    """All that a radius may depend on before a round. Slow values are computed on demand.
+    """All that a radius may depend on before a round. Slow values are computed on demand."""
 
-    Attributes
-    ----------
-    t : int
-        The number of descriptions so far, and 1 more.
-    lam : float
-        The ridge, lambda_t.
-    log_det : callable
-        log det(Sigma_t / lambda), where the ridge is constant.
-    gap : callable
-        How far below its maximum the model's log-likelihood may be.
-    """
-
-    t: int
-    lam: float
-    log_det: Callable[[], float] = _unknown
-    gap: Callable[[], float] = float  # which is 0
+    t: int  # the number of descriptions so far, and 1 more
+    lam: float  # the ridge, lambda_t
+    log_det: Callable[[], float] = _unknown  # log det(Sigma_t / lambda), for a constant ridge
+    # How far below its maximum the model's log-likelihood may be; float() is 0.
+    gap: Callable[[], float] = float
 
 
 Radius = Callable[[Moment], float]
@@ -70,10 +59,10 @@ class RadiusSpec(Spec):
 
     role: ClassVar[str] = "radius"
 
-    delta: float = 0.05
+    delta: Annotated[float, partial(real, above=0, at_most=1)] = 0.05
 
     def __post_init__(self) -> None:
-        self._set_validated(delta=real("delta", self.delta, above=0, at_most=1))
+        super().__post_init__()
         if self.delta == 1:
             raise SettingError("delta must be below 1.")
 
@@ -128,16 +117,8 @@ class LikelihoodRadius(RadiusSpec):
 
     abstract: ClassVar[bool] = True
 
-    log_class_size: float | None = None
-    B: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        size, bound = self.log_class_size, self.B
-        self._set_validated(
-            log_class_size=None if size is None else real("log_class_size", size, at_least=0),
-            B=None if bound is None else real("B", bound, above=0),
-        )
+    log_class_size: NonNegative | None = None
+    B: Positive | None = None
 
     def resolved(self, model: ModelSpec, facts: Facts) -> Self:
         """The same radius with the size of the model's class named, if that is finite."""
@@ -245,11 +226,7 @@ class SelfNormalized(RadiusSpec):
         distributions.
     """
 
-    B: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set_validated(B=None if self.B is None else real("B", self.B, above=0))
+    B: Positive | None = None
 
     def bound(self, facts: Facts) -> float:
         """B."""

@@ -17,9 +17,6 @@ from tellback.responses import Listed
 from tellback.roles import AgentSpec, Simulation, Task, World, WorldSpec
 from tellback.streams import Streams
 
-MANY = 100
-"""From so many features on, sentences are nearly linear in them, and waves add only noise."""
-
 TRIAL = 0
 """The seed of the world that is looked at, where a world is given and not a task."""
 
@@ -51,8 +48,7 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     if not isinstance(responses, Listed):
         raise SettingError(f"The agents there are need responses in a list, not {responses!r}.")
     if isinstance(task.instruction, str):
-        many = Keywords(waves=0, lam=3.0, noise=6.0)
-        return Greedy(model=many if responses.dim >= MANY else Keywords())
+        return Greedy(model=Keywords.for_features(responses.dim))
     if responses.off_simplex:
         return LearnedLORIL(model=Network())
     if _one_hot(responses):

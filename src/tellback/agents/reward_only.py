@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from tellback.agents.agent import prefixed
 from tellback.agents.optimist import OptimistSpec
 from tellback.arrays import Array
-from tellback.errors import SettingError
 from tellback.models.ellipsoid import Ellipsoid
 from tellback.models.model import checked_instruction, demand_table
+from tellback.models.states import saved_array
 from tellback.roles import Choice, Facts, Instruction, State, Task
 from tellback.saved import InFiles
 
@@ -31,39 +32,28 @@ class RewardOnly(OptimistSpec):
 
     def build(self, facts: Facts, rng: np.random.Generator) -> RewardOnlyAgent:
         """An agent that has seen nothing."""
-        return RewardOnlyAgent(self, demand_table(self.kind, facts), facts)
+        return RewardOnlyAgent(self, facts)
 
 
 class RewardOnlyAgent(InFiles):
-    """A live bandit.
+    """A live bandit."""
 
-    Parameters
-    ----------
-    spec : RewardOnly
-        The settings.
-    instructions : int
-        |X|.
-    facts : Facts
-        What may be known beforehand.
-    """
-
-    def __init__(self, spec: RewardOnly, instructions: int, facts: Facts) -> None:
+    def __init__(self, spec: RewardOnly, facts: Facts) -> None:
         self.spec = spec
         self.facts = facts
-        self._dim = facts.dim
-        self._keep = facts.fixed_responses
+        instructions = demand_table(spec.kind, facts)
         self._ellipsoids = [self._new_ellipsoid() for _ in range(instructions)]
         self._sums: Array = np.zeros((instructions, facts.dim))
 
     def _new_ellipsoid(self) -> Ellipsoid:
-        return Ellipsoid(self._dim, self.spec.lam)
+        return Ellipsoid(self.facts.dim, self.spec.lam)
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The response with the highest expected reward plus k times its width."""
         x = checked_instruction(task.instruction, len(self._sums))
         ellipsoid = self._ellipsoids[x]
         weights = ellipsoid.inverse @ self._sums[x]
-        widths = ellipsoid.squared_widths(task.responses, self._keep)
+        widths = ellipsoid.squared_widths(task.responses, self.facts.fixed_responses)
         estimates = weights @ task.responses.columns
         return self.spec.choose(task, estimates, widths, rng)
 
@@ -76,21 +66,15 @@ class RewardOnlyAgent(InFiles):
 
     def state(self) -> State:
         """The sums, and the ellipsoid of every instruction that was asked for."""
-        return {
-            "sums": self._sums.copy(),
-            **{
-                f"{x}.{name}": value
-                for x, ellipsoid in enumerate(self._ellipsoids)
-                if ellipsoid.count
-                for name, value in ellipsoid.state().items()
-            },
-        }
+        state: dict[str, Any] = {"sums": self._sums.copy()}
+        for x, ellipsoid in enumerate(self._ellipsoids):
+            if ellipsoid.count:
+                state |= prefixed(f"{x}.", ellipsoid.state())
+        return state
 
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
-        sums = np.array(state["sums"], dtype=np.float64)
-        if sums.shape != self._sums.shape or not np.isfinite(sums).all():
-            raise SettingError(f"The saved sums are of shape {sums.shape}, or not finite.")
+        sums = saved_array(state, "sums", self._sums.shape)
         parts: dict[int, dict[str, Any]] = {}
         for name, value in state.items():
             of, dot, what = name.partition(".")

@@ -11,9 +11,10 @@ from tellback.agents.agent import ModelAgent, ModelAgentSpec
 from tellback.agents.explorers import Explorer
 from tellback.agents.randomized import Randomized, votes
 from tellback.arrays import Array
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError
 from tellback.models.model import Model, Posterior
 from tellback.roles import Facts, Task
+from tellback.specs import Count, NonNegative
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,8 @@ class Thompson(ModelAgentSpec):
     agents by a log, log with ``EpsilonGreedy(0.3)``.
     """
 
-    scale: float = 1.0
-    draws: int = 50
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._set_validated(
-            scale=real("scale", self.scale, at_least=0), draws=whole("draws", self.draws)
-        )
+    scale: NonNegative = 1.0
+    draws: Count = 50
 
     def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """Bring the agent to life; an error if its model cannot draw."""

@@ -24,14 +24,8 @@ _CACHED = {type(None), Listed}  # the responses that were met last, or none yet
 def why_not_ours(agent: Any, spec: AgentSpec | None, facts: Facts | None, learned: int) -> str:
     """What of an agent is not as tellback's own specs make it; '' if nothing.
 
-    Parameters
-    ----------
-    agent : an agent with ``state()``
-        The live agent.
-    spec, facts
-        What it was made from, by its own account.
-    learned : int
-        How many descriptions it has learned. If none, its state must be that of a fresh one.
+    ``spec`` and ``facts`` are what it was made from, by its own account. If it has ``learned`` no
+    description, its state must be that of a fresh one.
     """
     if spec is None or facts is None:
         return "it was not made by a spec"

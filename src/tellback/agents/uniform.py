@@ -9,8 +9,9 @@ import numpy as np
 from tellback.agents.agent import ModelAgent
 from tellback.agents.explorers import UniformSampling
 from tellback.arrays import Array
+from tellback.models.states import NothingLearned
 from tellback.responses import Listed
-from tellback.roles import AgentSpec, Facts, Instruction, State
+from tellback.roles import AgentSpec, Facts, Instruction
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Uniform(AgentSpec):
         return ModelAgent(Ignorance(), UniformSampling(), self, facts)
 
 
-class Ignorance:
+class Ignorance(NothingLearned):
     """The model of an agent that has none."""
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
@@ -31,10 +32,3 @@ class Ignorance:
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Nothing to learn."""
-
-    def state(self) -> State:
-        """Nothing to save."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing to restore."""

@@ -15,18 +15,8 @@ class BackgroundThread:
     """Calls a function every so often, until it is stopped.
 
     A failure is logged, and the function is called again: the database may be away for a while, and
-    a thread that ended would do nothing for the rest of the process.
-
-    Parameters
-    ----------
-    name : str
-        The thread's name, for the log.
-    turn : callable
-        The work of one turn.
-    seconds : float
-        The pause before each turn.
-    passing : exceptions, optional
-        Failures that are expected now and then: they are logged without a traceback.
+    a thread that ended would do nothing for the rest of the process. The failures ``passing`` are
+    expected now and then: they are logged without a traceback.
     """
 
     def __init__(

@@ -14,7 +14,6 @@ import time
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from tellback.arrays import Array
@@ -22,7 +21,10 @@ from tellback.classroom.signing import verified
 from tellback.errors import TellbackError
 from tellback.extras import from_extra
 from tellback.files import atomic_write
-from tellback.roles import Instruction
+from tellback.recordings.features import Columns
+from tellback.recordings.recording import Recording
+from tellback.recordings.teaching import import_parts
+from tellback.roles import Facts, Instruction
 from tellback.specs import Data, Spec
 
 if TYPE_CHECKING:
@@ -124,20 +126,20 @@ class Client:
         seed: int = 0,
     ) -> RemoteLesson:
         """Create a lesson; the settings are those of ``tellback.classroom.learning.Definition``."""
-        specs = {"agent": agent, "encoder": encoder, "match": match}
-        body: Data = {
+        settings = {
             "name": name,
             "dim": dim,
             "candidates": candidates,
             "instructions": instructions,
+            "agent": agent,
+            "encoder": encoder,
+            "match": match,
             "second_share": second_share,
             "seed": seed,
         }
-        for field, spec in specs.items():
-            body[field] = spec.to_data() if isinstance(spec, Spec) else spec
+        body = {field: _plain(value) for field, value in settings.items() if value is not None}
         # Without a key: a lesson that was created twice does no harm.
-        given = {field: value for field, value in body.items() if value is not None}
-        return RemoteLesson(self, self.send("POST", "/lessons", json=given)["id"])
+        return RemoteLesson(self, self.send("POST", "/lessons", json=body)["id"])
 
     def lesson(self, id: str) -> RemoteLesson:
         """The lesson of an id; an error if there is none."""
@@ -204,12 +206,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -224,20 +221,15 @@ class Preview(NamedTuple):
 
 
 class RemoteLesson:
-    """A lesson of a classroom.
-
-    Parameters
-    ----------
-    client : Client
-        The connection to the classroom.
-    id : str
-        The lesson's id.
-    """
+    """A lesson of a classroom, as ``Client.create_lesson`` and ``Client.lesson`` give it."""
 
     def __init__(self, client: Client, id: str) -> None:
         self._client = client
         self.id = id
         self._path = f"/lessons/{id}"
+
+    def _send(self, method: str, path: str, **request: Any) -> Data:
+        return self._client.send(method, self._path + path, **request)
 
     def ask(
         self,
@@ -267,8 +259,7 @@ class RemoteLesson:
         if context is not None:
             body["context"] = context
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
-        answer = self._client.send("POST", f"{self._path}/rounds", json=body, headers=headers)
-        return RemoteRound(self._client, self._path, answer)
+        return RemoteRound(self, self._send("POST", "/rounds", json=body, headers=headers))
 
     def preview(
         self,
@@ -280,52 +271,53 @@ class RemoteLesson:
     ) -> Preview:
         """The response that the agent would choose without exploring. Nothing is stored."""
         body = _candidates(instruction, features, texts, images)
-        answer = self._client.send("POST", f"{self._path}/preview", json=body)
-        second = answer["second"]
-        return Preview(
-            answer["response"],
-            answer["estimate"],
-            answer["sure"],
-            answer["says"],
-            None if second is None else second["response"],
-        )
+        answer = self._send("POST", "/preview", json=body)
+        if answer["second"] is not None:
+            answer["second"] = answer["second"]["response"]
+        return Preview(**{name: answer[name] for name in Preview._fields})
 
     def describe(self, number: int, description: Instruction, *, saw_request: bool = False) -> Data:
         """Describe the response of a round; sent again, it counts once."""
         body = {"description": description, "saw_request": saw_request}
-        path = f"{self._path}/rounds/{number}/description"
-        return self._client.send("PUT", path, json=body)
+        return self._send("PUT", f"/rounds/{number}/description", json=body)
 
     def progress(self) -> Data:
         """The progress of the lesson."""
-        return self._client.send("GET", f"{self._path}/progress")
+        return self._send("GET", "/progress")
 
     def roll_back(self, to: int) -> int:
         """Roll back to the state after an event; the number of active descriptions."""
-        answer = self._client.send("POST", f"{self._path}/rollback", json={"to": to})
-        found: int = answer["descriptions"]
+        found: int = self._send("POST", "/rollback", json={"to": to})["descriptions"]
         return found
 
     def replay(self, agent: Spec | Mapping[str, Any]) -> Data:
         """Teach another agent the same descriptions, and evaluate it."""
-        data = agent.to_data() if isinstance(agent, Spec) else dict(agent)
-        return self._client.send("POST", f"{self._path}/replay", json={"agent": data}, timeout=120)
+        return self._send("POST", "/replay", json={"agent": _plain(agent)}, timeout=120)
 
-    def export(self, path: str | Path, *, format: str = "jsonl", images: bool = False) -> None:
-        """Export the lesson to a file: "jsonl", "parquet", or a "log" for ``Log.load``."""
-        params = {"format": format, "images": str(images).lower()}
+    def export(self, path: str | Path, *, format: str = "jsonl", **options: bool) -> None:
+        """Export the lesson to a file, with the formats and options of the API.
+
+        "jsonl" or "parquet" (``images``), "log" for ``Log.load``, "chat" (``context``,
+        ``candidates``), or "recording" for ``tellback.recordings.read``.
+        """
+        params = {"format": format} | {name: str(on).lower() for name, on in options.items()}
         self._client.download(f"{self._path}/export", Path(path), params)
 
     def import_(self, path: str | Path, *, key: str | None = None) -> Data:
         """Import rounds from a file of lines, or an export: all of them, or none."""
-        headers = {
-            "Idempotency-Key": key or uuid.uuid4().hex,
-            "Content-Type": "application/jsonl",
-        }
         with Path(path).open("rb") as file:
-            return self._client.send(
-                "POST", f"{self._path}/import", content=file, headers=headers, timeout=600
-            )
+            return self._import(file, key)
+
+    def teach(self, recording: Recording, columns: Columns | None = None) -> int:
+        """Teach the agent every description of a recording, in order. Returns how many."""
+        about = self._send("GET", "")["definition"]
+        facts = Facts(about["dim"], about["instructions"])
+        parts = import_parts(recording, columns, about["candidates"], facts)
+        return sum(int(self._import(part)["descriptions"]) for part in parts)
+
+    def _import(self, content: Any, key: str | None = None) -> Data:
+        headers = {"Idempotency-Key": key or uuid.uuid4().hex, "Content-Type": "application/jsonl"}
+        return self._send("POST", "/import", content=content, headers=headers, timeout=600)
 
 
 class RemoteRound:
@@ -344,28 +336,33 @@ class RemoteRound:
         The latest event that the agent knew of.
     """
 
-    def __init__(self, client: Client, lesson: str, answer: Data) -> None:
-        self._client = client
+    def __init__(self, lesson: RemoteLesson, answer: Data) -> None:
+        self._lesson = lesson
         self.number: int = answer["round"]
         self.response: int = answer["response"]
         self.estimate: float | None = answer["estimate"]
         self.bonus: float | None = answer["bonus"]
         self.propensity: float | None = answer["propensity"]
         self.model_version: int = answer["model_version"]
-        self._path = f"{lesson}/rounds/{self.number}/description"
 
     def describe(self, text: Instruction, *, saw_request: bool = False) -> Data:
         """Describe the response; sent again, it counts once."""
-        body = {"description": text, "saw_request": saw_request}
-        return self._client.send("PUT", self._path, json=body)
+        return self._lesson.describe(self.number, text, saw_request=saw_request)
 
     def withdraw(self) -> bool:
         """Withdraw the description and unlearn it; False if there was none."""
-        done: bool = self._client.send("DELETE", self._path)["withdrawn"]
-        return done
+        answer = self._lesson._send("DELETE", f"/rounds/{self.number}/description")
+        return bool(answer["withdrawn"])
 
     def __repr__(self) -> str:
         return f"RemoteRound({self.number}, response={self.response})"
+
+
+def _plain(setting: Any) -> Any:
+    """A setting as JSON: specs as their data."""
+    if isinstance(setting, Spec):
+        return setting.to_data()
+    return dict(setting) if isinstance(setting, Mapping) else setting
 
 
 def _candidates(
@@ -387,9 +384,8 @@ def _candidates(
 
 def _from_the_start(request: dict[str, Any]) -> dict[str, Any]:
     """The request, with a file that was sent in part rewound."""
-    content = request.get("content")
-    if content is not None and hasattr(content, "seek"):
-        content.seek(0)
+    if hasattr(request.get("content"), "seek"):
+        request["content"].seek(0)
     return request
 
 

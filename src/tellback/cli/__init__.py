@@ -17,6 +17,7 @@ from tellback.cli import (
     data,
     diagnose,
     evaluate,
+    export,
     league,
     paper,
     run,
@@ -62,6 +63,7 @@ app.command("diagnose")(diagnose.diagnose)
 app.add_typer(paper.app, name="paper")
 app.command("league")(league.league)
 app.command("check")(about.check)
+data.app.command("export")(export.export)
 app.add_typer(data.app, name="data")
 app.command("audit")(audit.audit)
 app.command("teach")(teach.teach)

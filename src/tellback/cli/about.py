@@ -8,12 +8,11 @@ import typer
 
 from tellback.cli.as_json import print_json
 from tellback.cli.options import Imports, Json
-from tellback.cli.show import console
+from tellback.cli.show import console, escape, say
 
 
 def list_(modules: Imports = None, as_json: Json = False) -> None:
     """List the worlds, agents, radii, models and encoders there are, with their settings."""
-    from rich.markup import escape
     from rich.table import Table
 
     from tellback.agents import AgentSpec, RadiusSpec
@@ -77,6 +76,6 @@ def check(
 
         where, _ = specs_with_settings(world, [], settings or [])
     report = try_out(imported(thing), where)
-    console().print(str(report), markup=False, highlight=False, soft_wrap=True)
+    say(report)
     if not report:
         raise typer.Exit(1)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tellback.cli.show import console
+from tellback.cli.show import console, escape, say
 
 if TYPE_CHECKING:
     from tellback.classroom.store.database import Database
@@ -27,6 +27,9 @@ DatabaseUrl = Annotated[
         show_default="a file in your data folder",
     ),
 ]
+PasswordStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+]
 AccountName = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]
 
 
@@ -41,9 +44,7 @@ def default_database() -> str:
 def add(
     name: AccountName,
     role: Annotated[RoleName, typer.Option(help="What the account may do.")] = "teacher",
-    password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
-    ] = False,
+    password_stdin: PasswordStdin = False,
     database: DatabaseUrl = None,
 ) -> None:
     """Create an account. The password is asked for twice.
@@ -55,7 +56,7 @@ def add(
 
     with _database(database) as opened:
         made = accounts.add(opened, name, role, _password(password_stdin))
-    _say(f"{made.name} can sign in as {made.role}.")
+    say(f"{made.name} can sign in as {made.role}.")
 
 
 @accounts_app.command("list")
@@ -63,7 +64,6 @@ def list_(database: DatabaseUrl = None) -> None:
     """List the accounts."""
     from datetime import UTC, datetime
 
-    from rich.markup import escape
     from rich.table import Table
 
     from tellback.classroom.store import accounts
@@ -85,48 +85,32 @@ def role(
     database: DatabaseUrl = None,
 ) -> None:
     """Change what an account may do."""
-    from tellback.classroom.store import accounts
-
-    with _database(database) as opened:
-        accounts.change(opened, accounts.named(opened, name).id, role=role)
-    _say(f"{name} is {role} now.")
+    _change(database, name, f"{name} is {role} now.", role=role)
 
 
 @accounts_app.command("password")
 def password(
-    name: AccountName,
-    password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
-    ] = False,
-    database: DatabaseUrl = None,
+    name: AccountName, password_stdin: PasswordStdin = False, database: DatabaseUrl = None
 ) -> None:
     """Give an account a new password; it is signed out everywhere."""
     from tellback.classroom.store import accounts
 
     with _database(database) as opened:
-        account = accounts.named(opened, name)
+        account = accounts.named(opened, name)  # asked for only if there is such an account
         accounts.change(opened, account.id, password=_password(password_stdin))
-    _say(f"{name} has a new password.")
+    say(f"{name} has a new password.")
 
 
 @accounts_app.command("disable")
 def disable(name: AccountName, database: DatabaseUrl = None) -> None:
     """Disable an account: it is signed out everywhere, and its tokens are revoked."""
-    from tellback.classroom.store import accounts
-
-    with _database(database) as opened:
-        accounts.change(opened, accounts.named(opened, name).id, disabled=True)
-    _say(f"{name} is disabled.")
+    _change(database, name, f"{name} is disabled.", disabled=True)
 
 
 @accounts_app.command("enable")
 def enable(name: AccountName, database: DatabaseUrl = None) -> None:
     """Enable an account again; its tokens stay revoked."""
-    from tellback.classroom.store import accounts
-
-    with _database(database) as opened:
-        accounts.change(opened, accounts.named(opened, name).id, disabled=False)
-    _say(f"{name} can sign in again.")
+    _change(database, name, f"{name} can sign in again.", disabled=False)
 
 
 @accounts_app.command("token")
@@ -170,5 +154,10 @@ def _password(from_stdin: bool) -> str:
     return asked
 
 
-def _say(text: str) -> None:
-    console().print(text, markup=False, highlight=False, soft_wrap=True)
+def _change(database: str | None, name: str, done: str, **changes: Any) -> None:
+    """Change an account, and say what was done."""
+    from tellback.classroom.store import accounts
+
+    with _database(database) as opened:
+        accounts.change(opened, accounts.named(opened, name).id, **changes)
+    say(done)

@@ -48,19 +48,19 @@ def _study_data(results: Results) -> dict[str, Any]:
     study = results.study
     agents = []
     for name in study.agents:
-        final = results.final(results.tuned(name))
-        row: dict[str, Any] = {
-            "agent": name,
-            "setting": results.tuned(name).label(),
-            "n": len(final),
-            "regret": final.mean(),
-            "low": None,
-            "high": None,
-        }
-        if len(final) > 1:
-            interval = mean_regret(final, at_most=study.rounds)
-            row |= {"low": interval.low, "high": interval.high}
-        agents.append(row)
+        setting = results.tuned(name)
+        final = results.final(setting)
+        interval = mean_regret(final, at_most=study.rounds) if len(final) > 1 else None
+        agents.append(
+            {
+                "agent": name,
+                "setting": setting.label(),
+                "n": len(final),
+                "regret": final.mean(),
+                "low": interval and interval.low,
+                "high": interval and interval.high,
+            }
+        )
     return {
         "study": study.name,
         "world": study.world,
@@ -99,7 +99,7 @@ def status_data(status: StudyStatus) -> dict[str, Any]:
         "more_may_follow": status.study.decide is not None and status.results is None,
         "rounds_done": status.rounds_done,
         "rounds_planned": status.rounds_planned,
-        "seconds": status.seconds(),
+        "seconds": status.provenance.seconds,
         "done": runs(status.done),
         "failed": failed,
         "damaged": runs(status.damaged),

@@ -10,7 +10,7 @@ import typer
 
 from tellback.cli.as_json import print_json
 from tellback.cli.options import Json
-from tellback.cli.show import console, print_written, progress
+from tellback.cli.show import counted_rounds, print_written, say
 
 if TYPE_CHECKING:
     from tellback.lab.bounds import Bound
@@ -81,21 +81,10 @@ def certify(
     if figure is not None:
         demand_writable(figure.parent)
     spec.prepare()
-    done = 0
-    with progress(console(stderr=True)) as show:
-
-        def played(count: int) -> None:
-            nonlocal done
-            done += count
-            show("rounds", done, rounds)
-
+    with counted_rounds("rounds", rounds) as played:
         run = play(spec, certified, rounds, seed=seed, progress=played)
     by_matches = run.calibration(truth=False)
     bounds = {} if spec.facts.language else regret_bounds(spec.facts, certified)
-    sentences = [
-        said_of(name, bound, rounds, float(run.regret[-1]), certified)
-        for name, bound in bounds.items()
-    ]
     if as_json:
         print_json(
             {
@@ -114,12 +103,11 @@ def certify(
             }
         )
     else:
-        out = console()
-        out.print(str(run.summary()), markup=False, highlight=False, soft_wrap=True)
-        out.print(f"Calibration: {run.calibration()}", markup=False, soft_wrap=True)
-        out.print(f"Calibration by matches alone: {by_matches}", markup=False, soft_wrap=True)
-        for sentence in sentences:
-            out.print(sentence, markup=False, soft_wrap=True)
+        say(run.summary())
+        say(f"Calibration: {run.calibration()}")
+        say(f"Calibration by matches alone: {by_matches}")
+        for name, bound in bounds.items():
+            say(said_of(name, bound, rounds, float(run.regret[-1]), certified))
     if figure is not None:
         print_written(_draw(run, bounds, figure), stderr=as_json)
 

@@ -9,7 +9,7 @@ import typer
 
 from tellback.cli.as_json import print_json
 from tellback.cli.options import RESULTS, Imports, Json, ResultsFolder
-from tellback.cli.show import console, print_written, progress
+from tellback.cli.show import console, counted_rounds, print_written, progress, say
 
 
 def diagnose(
@@ -33,41 +33,33 @@ def diagnose(
 
     from tellback.conformance.imported import import_own
     from tellback.lab import Store
-    from tellback.lab.curve import curve_rounds
     from tellback.lab.diagnose import diagnose as look_into
     from tellback.lab.report import write_table
+    from tellback.lab.run_one import curve_rounds
 
     for module in modules or ():
         import_own(module)
     store = Store(results / "runs")
     spec = store.named(run)
-    played = 0
     with progress(console(stderr=True)) as show:
         spec.world.prepare(show)
-
-        def count(rounds: int) -> None:
-            nonlocal played
-            played += rounds
-            show("playing it again, rounds", played, spec.rounds)
-
-        found = look_into(spec, count)
+    with counted_rounds("playing it again, rounds", spec.rounds) as played:
+        found = look_into(spec, played)
     about = (
         f"{spec.agent.label()} in {spec.world.brief()}, {spec.rounds:,} rounds, seed {spec.seed}"
     )
-    out = console(stderr=as_json)
     regret = np.cumsum(found.readings.regrets)[curve_rounds(spec.rounds) - 1]
     # A file that was named by its path may be in no store of this folder.
     if store.has(spec) and not np.array_equal(regret, store.curve(spec)):
-        out.print(
+        say(
             "What was played now is not, to the bit, the run that is kept: it was computed on "
             "another kind of machine, or by other code.\n",
-            soft_wrap=True,
+            stderr=as_json,
         )
     if as_json:
         said = {"cause": found.cause, "verdict": found.verdict, "checks": found.checks}
         print_json({"run": spec.identity, "about": about, **said})
     else:
-        out.print(f"{about}\n", markup=False, highlight=False, soft_wrap=True)
-        out.print(str(found), markup=False, highlight=False, soft_wrap=True)
+        say(f"{about}\n\n{found}")
     if table is not None:
         print_written([write_table(found.table(), table)], stderr=as_json)

@@ -9,7 +9,7 @@ import typer
 
 from tellback.cli.as_json import print_json
 from tellback.cli.options import Json
-from tellback.cli.show import console
+from tellback.cli.show import say
 
 
 def evaluate(
@@ -54,8 +54,7 @@ def evaluate(
         try:
             overlap = demand_overlap(played, policy)
         except OverlapError as error:
-            complaint = f"{name}: {error}"
-            console(stderr=True).print(complaint, markup=False, highlight=False, soft_wrap=True)
+            say(f"{name}: {error}", stderr=True)
             continue
         estimates = [
             inverse_propensity(played, policy, level=level),
@@ -67,7 +66,7 @@ def evaluate(
         judged[name] = {"overlap": str(overlap), "estimates": estimates}
         if not as_json:
             for line in (f"{name}: {overlap}", *(f"  {one}" for one in estimates)):
-                console().print(line, markup=False, highlight=False, soft_wrap=True)
+                say(line)
     if as_json:
         print_json(judged)
     if not judged:

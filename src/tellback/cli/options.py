@@ -39,7 +39,8 @@ Full = Annotated[
     typer.Option(
         "--full",
         help="Also pictures that vary, the other reading of the features, what helps more than "
-        "exploring, and more steps of Adam: about an hour and a half on two cores.",
+        "exploring, and more steps of Adam: about an hour and a half on two cores. The theory "
+        "has no more.",
     ),
 ]
 Reuse = Annotated[

@@ -68,63 +68,12 @@ def every(
     _print_claims(claims, options)
 
 
-@app.command()
-def synthetic(
-    results: ResultsFolder = RESULTS,
-    workers: Workers = None,
-    on: On = "here",
-    scale: Scale = 1.0,
-    full: Full = False,
-    reuse: Reuse = False,
-) -> None:
+def _synthetic(options: Options) -> list[Claim]:
     """The first experiment: LORIL against greedy, epsilon-greedy and random.
 
     Both tie rules, both readings of the sizes, the paper's grids; then the same fitted by the
     paper's optimiser, Adam. Ctrl-C keeps what is finished; a second call goes on from there.
     """
-    options = Options(results, workers, on, scale, full, reuse)
-    _print_claims(_synthetic(options), options)
-
-
-@app.command()
-def images(
-    results: ResultsFolder = RESULTS,
-    workers: Workers = None,
-    on: On = "here",
-    scale: Scale = 1.0,
-    full: Full = False,
-    reuse: Reuse = False,
-) -> None:
-    """The second experiment: pictures to choose from, asked for in words.
-
-    Trains the paper's autoencoder once, then plays LORIL, greedy, epsilon-greedy and random
-    with a GRU that learns from descriptions, on the paper's grids. Needs the vision extra.
-    Ctrl-C keeps what is finished; a second call goes on from there.
-    """
-    options = Options(results, workers, on, scale, full, reuse)
-    _print_claims(_images(options), options)
-
-
-@app.command()
-def theory(
-    results: ResultsFolder = RESULTS,
-    workers: Workers = None,
-    on: On = "here",
-    scale: Scale = 1.0,
-    reuse: Reuse = False,
-) -> None:
-    """The theorems: each statement held against runs, and what it promises shown.
-
-    The lower bound's worlds, the confidence ellipsoid and the regret bound where they can be
-    had exactly, regret against |Y|, d and T, an adversary, and what rewards or demonstrations
-    would teach instead of descriptions. Ctrl-C keeps the studies' runs that are finished; the
-    simulations after them take a minute or two and are done anew.
-    """
-    options = Options(results, workers, on, scale, reuse=reuse)
-    _print_claims(_theory(options), options)
-
-
-def _synthetic(options: Options) -> list[Claim]:
     from tellback.paper import optimiser
     from tellback.paper import synthetic as experiment
 
@@ -136,6 +85,12 @@ def _synthetic(options: Options) -> list[Claim]:
 
 
 def _images(options: Options) -> list[Claim]:
+    """The second experiment: pictures to choose from, asked for in words.
+
+    Trains the paper's autoencoder once, then plays LORIL, greedy, epsilon-greedy and random
+    with a GRU that learns from descriptions, on the paper's grids. Needs the vision extra.
+    Ctrl-C keeps what is finished; a second call goes on from there.
+    """
     from tellback.paper import image_figures
     from tellback.paper import images as experiment
 
@@ -149,6 +104,13 @@ def _images(options: Options) -> list[Claim]:
 
 
 def _theory(options: Options) -> list[Claim]:
+    """The theorems: each statement held against runs, and what it promises shown.
+
+    The lower bound's worlds, the confidence ellipsoid and the regret bound where they can be
+    had exactly, regret against |Y|, d and T, an adversary, and what rewards or demonstrations
+    would teach instead of descriptions. Ctrl-C keeps the studies' runs that are finished; the
+    simulations after them take a minute or two and are done anew.
+    """
     from tellback.lab.report import write_report
     from tellback.paper.claims import claims_section
     from tellback.paper.theory import plan
@@ -162,6 +124,27 @@ def _theory(options: Options) -> list[Claim]:
     print_results(shown)
     print_written(write_report(plan.TITLE, shown, folder, [section], findings.pictures, ()))
     return list(findings.claims)
+
+
+def _command(experiment: Callable[[Options], list[Claim]]) -> Callable[..., None]:
+    """The command of an experiment, with the options that all of them have."""
+
+    def command(
+        results: ResultsFolder = RESULTS,
+        workers: Workers = None,
+        on: On = "here",
+        scale: Scale = 1.0,
+        full: Full = False,
+        reuse: Reuse = False,
+    ) -> None:
+        options = Options(results, workers, on, scale, full, reuse)
+        _print_claims(experiment(options), options)
+
+    return command
+
+
+for _name, _experiment in (("synthetic", _synthetic), ("images", _images), ("theory", _theory)):
+    app.command(_name, help=_experiment.__doc__)(_command(_experiment))
 
 
 def _print_claims(claims: list[Claim], options: Options) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from tellback.cli.as_json import print_json, results_data
 from tellback.cli.options import RESULTS, Isolated, Json, On, ResultsFolder, Reuse, Workers
-from tellback.cli.show import console, print_bounds, print_results, print_written, run_and_show
+from tellback.cli.show import print_bounds, print_results, print_written, run_and_show, say
 
 if TYPE_CHECKING:
     from tellback.roles import AgentSpec
@@ -23,7 +23,8 @@ def run(
         typer.Option(
             "--agent",
             "-a",
-            help="An agent, or module:Class for one of your own; may be given repeatedly.",
+            help="An agent, module:Class for one of your own, or recommended: what to begin with "
+            "in this world. May be given repeatedly.",
         ),
     ] = None,
     rounds: Annotated[int, typer.Option(help="Rounds in each run.")] = 10_000,
@@ -96,11 +97,9 @@ def run(
         print_json({**results_data(found)[0], "diagnose": command})
     else:
         print_results(found)
-        console().print(
+        say(
             f"Does a curve look wrong? {command} looks into the run with the most regret "
-            f"({worst.agent.kind}, seed {worst.seed}).",
-            highlight=False,
-            soft_wrap=True,
+            f"({worst.agent.kind}, seed {worst.seed})."
         )
     if bound:
         print_bounds(found[0], stderr=as_json)
@@ -110,9 +109,7 @@ def run(
         bounds = regret_bounds(spec.facts, agents[0])
         print_written(draw_bounded(found[0], bounds, figure), stderr=as_json)
     elif len(chosen) < 2:
-        console(stderr=as_json).print(
-            "A figure with bands needs at least two seeds: none was drawn."
-        )
+        say("A figure with bands needs at least two seeds: none was drawn.", stderr=as_json)
     else:
         title = f"{spec.label()}: n = {len(chosen)} seeds"
         print_written(draw_regret(found, title, figure), stderr=as_json)

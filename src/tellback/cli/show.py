@@ -23,6 +23,11 @@ def console(stderr: bool = False) -> Any:
     return Console(stderr=stderr)
 
 
+def say(text: object, stderr: bool = False) -> None:
+    """Print a sentence as it is: no markup, no colours, wrapped by the terminal."""
+    console(stderr).print(str(text), markup=False, highlight=False, soft_wrap=True)
+
+
 def escape(text: str) -> str:
     """Text in which brackets are only brackets."""
     from rich.markup import escape as escaped
@@ -40,11 +45,8 @@ def run_and_show(
 ) -> tuple[list[Results], bool]:
     """Run studies, showing progress in rounds.
 
-    Returns
-    -------
-    tuple
-        The results of the studies that are complete, and whether all are: if a run failed, the
-        command shall end with 1.
+    Returns the results of the studies that are complete, and whether all are: if a run failed, the
+    command shall end with 1.
     """
     from tellback.lab import RunsFailedError, run_studies
     from tellback.lab.engines import engine_named
@@ -59,7 +61,7 @@ def run_and_show(
 
             def found(self, runs: int, of: int) -> None:
                 if runs and not self.told:
-                    out.print(f"{runs:,} of {of:,} runs were done before, in {store.folder}.")
+                    out.print(f"Runs done before, in {store.folder}: {runs:,} of {of:,}.")
                 self.told = True
 
         listener = Shown(show, partial(out.print, markup=False, soft_wrap=True))
@@ -82,8 +84,7 @@ def _print_failures(failures: Sequence[Failure], out: Any) -> None:
     for traceback, alike in runs_by_end.items():
         first = alike[0].run
         more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-        where = f"{first.identity[:10]}, {first.agent.label()}, seed {first.seed}{more}"
-        out.rule(escape(where))
+        out.rule(escape(f"{first.brief()}{more}"))
         out.print(traceback, markup=False, highlight=False)
 
 
@@ -114,6 +115,20 @@ def progress(out: Any) -> Iterator[Callable[[str, int, int], None]]:
     yield note
 
 
+@contextmanager
+def counted_rounds(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Shows how many rounds are played; told of more rounds now and then."""
+    done = 0
+    with progress(console(stderr=True)) as show:
+
+        def played(rounds: int) -> None:
+            nonlocal done
+            done += rounds
+            show(what, done, total)
+
+        yield played
+
+
 def print_results(found: Sequence[Results]) -> None:
     """The regret of every agent, and every two of them compared."""
     from rich.table import Table
@@ -129,7 +144,7 @@ def print_results(found: Sequence[Results]) -> None:
         out.print(table)
         print_warnings([results])
         for pair in results.pairs():
-            out.print(f"  {pair.sentence}", markup=False, highlight=False, soft_wrap=True)
+            say(f"  {pair.sentence}")
         out.print()
 
 
@@ -137,8 +152,7 @@ def print_warnings(found: Sequence[Results]) -> None:
     """What a reader of some results should know before anything else."""
     for results in found:
         for text in results.warnings():
-            said = f"{results.study.name}: {text}"
-            console(stderr=True).print(said, markup=False, highlight=False, soft_wrap=True)
+            say(f"{results.study.name}: {text}", stderr=True)
 
 
 def print_bounds(results: Results, stderr: bool = False) -> None:
@@ -146,12 +160,10 @@ def print_bounds(results: Results, stderr: bool = False) -> None:
     from tellback.lab.bounds import regret_bounds, said_of
 
     for agent in results.study.agents:
-        regret = float(results.final(results.tuned(agent)).mean())
-        bounds = regret_bounds(results.study.world.facts, results.tuned(agent))
-        for name, bound in bounds.items():
-            spec = results.tuned(agent)
-            line = said_of(f"{agent}, {name}", bound, results.study.rounds, regret, spec)
-            console(stderr).print(line, markup=False, highlight=False, soft_wrap=True)
+        spec = results.tuned(agent)
+        regret = float(results.final(spec).mean())
+        for name, bound in regret_bounds(results.study.world.facts, spec).items():
+            say(said_of(f"{agent}, {name}", bound, results.study.rounds, regret, spec), stderr)
 
 
 VERDICT_COLOURS = {"holds": "green", "does not hold": "red"}
@@ -196,4 +208,4 @@ def print_written(files: Sequence[Path], most: int = 4, stderr: bool = False) ->
     """Which files there are now."""
     shown = ", ".join(map(str, files[:most]))
     more = f" and {len(files) - most} more" if len(files) > most else ""
-    console(stderr).print(f"Written: {shown}{more}", soft_wrap=True, markup=False, highlight=False)
+    say(f"Written: {shown}{more}", stderr)

@@ -16,6 +16,7 @@ from tellback.cli.show import (
     print_warnings,
     print_written,
     run_and_show,
+    say,
 )
 
 if TYPE_CHECKING:
@@ -89,32 +90,20 @@ def status(
             f"{len(one.failed):,}",
             f"{len(one.damaged):,}",
             f"{one.rounds_done:,} of {one.rounds_planned:,}",
-            f"{one.seconds():,.0f} s of one processor",
+            f"{one.provenance.seconds:,.0f} s of one processor",
         )
-    out = console()
-    out.print(table)
+    console().print(table)
     for one in statuses:
         sources = one.provenance.sources
         if one.done:
             said = sources.warning or f"All by source {sources} of tellback."
-            out.print(f"{one.study.name}: {said}", soft_wrap=True, markup=False, highlight=False)
+            say(f"{one.study.name}: {said}")
         for run in one.damaged:
-            out.print(f"damaged: {store.path(run)}", soft_wrap=True, markup=False, highlight=False)
+            say(f"damaged: {store.path(run)}")
         for run, traceback in one.failed.items():
-            last = traceback.strip().splitlines()[-1]
-            out.print(
-                f"failed: {run.identity[:10]} {run.agent.label()}, seed {run.seed}: {last}",
-                soft_wrap=True,
-                markup=False,
-                highlight=False,
-            )
+            say(f"failed: {run.brief()}: {traceback.strip().splitlines()[-1]}")
         for run in one.done if runs else ():
-            out.print(
-                f"done: {run.identity[:10]} {run.agent.label()}, seed {run.seed}",
-                soft_wrap=True,
-                markup=False,
-                highlight=False,
-            )
+            say(f"done: {run.brief()}")
 
 
 @app.command()
@@ -179,7 +168,7 @@ def _finished(plan: Plan, store: Store) -> tuple[list[Results], bool]:
         try:
             found.append(finished(study, store))
         except TellbackError as error:
-            console(stderr=True).print(str(error), markup=False, soft_wrap=True)
+            say(error, stderr=True)
     return found, len(found) == len(plan.studies)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import webbrowser
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,12 +24,25 @@ def teach(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")
     ] = True,
+    recording: Annotated[
+        Path | None,
+        typer.Option("--from", help="A recording, which teaches before your first description."),
+    ] = None,
+    candidates: Annotated[
+        int, typer.Option(help="With --from: how many of its responses to show at a time.", min=2)
+    ] = 5,
+    held_out: Annotated[
+        float, typer.Option(help="With --from: the share of its groups for the lesson's exam.")
+    ] = 0.0,
 ) -> None:
     """Teach an agent in your browser: look at what it did, and type what that was.
 
-    It starts with a demonstration: pictures, five at a time. Your lessons are kept in a file of
+    It starts with a demonstration: pictures, five at a time. With --from, the descriptions of a
+    recording teach first, and then you describe its responses. Your lessons are kept in a file of
     your data folder; the next time, the agent is where you left it. The page is reachable from this
     machine only, and needs no account.
+
+    Example: tellback teach --from recording.jsonl
     """
     _demand_extra()
     from tellback.classroom.settings import Settings
@@ -38,7 +52,10 @@ def teach(
     settings = Settings(
         database or default_database(), accounts=False, requests_a_minute=0, private_webhooks=True
     )
-    lesson = _demonstration(settings)
+    if recording is None:
+        lesson = _demonstration(settings)
+    else:
+        lesson = _from_recording(settings, recording, candidates, held_out)
     found = serving.free_port(host, port)
     url = f"http://{host}:{found}/teach/{lesson}"
     console(stderr=True).print(
@@ -123,6 +140,20 @@ def _demonstration(settings: Settings) -> str:
         room = Classroom(settings)
         try:
             lesson = room.demonstrate()
+            rehearse(room.learner(lesson).definition)
+            return lesson
+        finally:
+            room.close()
+
+
+def _from_recording(settings: Settings, path: Path, candidates: int, held_out: float) -> str:
+    from tellback.classroom.learning.demonstration import rehearse
+    from tellback.classroom.web.classroom import Classroom
+
+    with console(stderr=True).status(f"Teaching the agent with {path}"):
+        room = Classroom(settings)
+        try:
+            lesson = room.lesson_from(path, candidates, held_out)
             rehearse(room.learner(lesson).definition)
             return lesson
         finally:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tellback.conformance.report import Check
+from tellback.conformance.report import Check, raised
 from tellback.conformance.simulated import sample_tasks, simulated, values_in
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError
@@ -69,9 +69,9 @@ def _fits(agent: AgentSpec, world: WorldSpec) -> bool:
     return True
 
 
-def _build(trials: list[_AgentTrial], world: Any, make: Callable[[], Any]) -> str:
+def _build(trials: list[_AgentTrial], world: Any, make: Callable[[], Any]) -> Iterable[str]:
     trials.append(_AgentTrial(world, make))
-    return ""
+    return ()
 
 
 class _Restorable:
@@ -79,34 +79,31 @@ class _Restorable:
     restore: Any
 
 
-def _plays_in(world: Any, make: Callable[[], Any]) -> str:
+def _plays_in(world: Any, make: Callable[[], Any]) -> Iterable[str]:
     play(copy.deepcopy(world), make(), rounds=TRIAL_ROUNDS, seed=1)
-    return ""
+    return ()
 
 
-def _plays_in_trial(world: WorldSpec, make: Callable[[], Any]) -> str:
+def _plays_in_trial(world: WorldSpec, make: Callable[[], Any]) -> Iterator[str]:
     try:
-        return _plays_in(world, make)
+        _plays_in(world, make)
     except Exception as error:
         facts = world.facts
         asks = "sentences" if facts.language else f"{facts.instructions} instructions"
-        return (
-            f"{type(error).__name__}: {error} This world has {facts.dim} features and {asks}. "
+        yield (
+            f"{raised(error)} This world has {facts.dim} features and {asks}. "
             "Is the agent made for other sizes? Then give its world: check(agent, world=...), or "
             "--world on the command line. A class may have a parameter named facts instead, which "
             "has dim and instructions."
         )
 
 
-def _leaves_contexts(same: Any, fresh: Any, make: Callable[[], Any]) -> str:
+def _leaves_contexts(same: Any, fresh: Any, make: Callable[[], Any]) -> Iterator[str]:
     """Give it contexts that it can write into, and look whether it did."""
     for world in (same, fresh):
         trial = _AgentTrial(world, make)
         for t in range(1, CONTEXTS_TRIED + 1):
-            trouble = trial.writes_into(t)
-            if trouble:
-                return trouble
-    return ""
+            yield from trial.writes_into(t)
 
 
 class _AgentTrial:
@@ -138,43 +135,44 @@ class _AgentTrial:
     def _teach(self, agent: Any, first: int, last: int) -> list[Choice]:
         choices = []
         for t in range(first, last + 1):
-            task, choice = self._task(t), self._respond(agent, t)
-            told = self._teacher.describe(task.context, choice.response, self._descriptions.at(t))
-            if told is not None:
-                agent.learn(task, choice, told)
+            choice = self._respond(agent, t)
+            self._tell(agent, t, self._task(t), choice)
             choices.append(choice)
         return choices
 
-    def features_belong(self) -> str:
+    def _tell(self, agent: Any, t: int, task: Task, choice: Choice) -> None:
+        context = self._task(t).context
+        told = self._teacher.describe(context, choice.response, self._descriptions.at(t))
+        if told is not None:
+            agent.learn(task, choice, told)
+
+    def features_belong(self) -> Iterator[str]:
         for t in range(1, 6):
             task, choice = self._task(t), self._respond(self.agent, t)
             if not isinstance(choice, Choice):
-                return f"respond returned {choice!r}, not a Choice: try task.choose(y)"
+                yield f"respond returned {choice!r}, not a Choice: try task.choose(y)"
             if choice.response not in task.responses:
-                return f"it chose {choice.response!r} out of {task.responses!r}"
+                yield f"it chose {choice.response!r} out of {task.responses!r}"
             features = task.responses.features(choice.response)
             if not np.array_equal(choice.features, features):
-                return f"response {choice.response!r} has features {features}, not those given"
-        return ""
+                yield f"response {choice.response!r} has features {features}, not those given"
 
-    def account_is_sound(self) -> str:
+    def account_is_sound(self) -> Iterator[str]:
         for choice in self._teach(self._new(), 1, TRIAL_ROUNDS):
             if math.isinf(choice.estimate):
-                return f"an estimate was {choice.estimate!r}"
+                yield f"an estimate was {choice.estimate!r}"
             if not math.isfinite(choice.bonus):
-                return f"a bonus was {choice.bonus!r}"
+                yield f"a bonus was {choice.bonus!r}"
             if choice.propensity is not None and not 0 < choice.propensity <= 1:
-                return f"a propensity was {choice.propensity!r}"
-        return ""
+                yield f"a propensity was {choice.propensity!r}"
 
-    def repeats_itself(self) -> str:
+    def repeats_itself(self) -> Iterator[str]:
         for t in range(1, LAST_ROUND + 1):
             first, second = self._respond(self.agent, t), self._respond(self.agent, t)
             if first.response != second.response:
-                return f"it chose {first.response!r}, then {second.response!r}"
-        return ""
+                yield f"it chose {first.response!r}, then {second.response!r}"
 
-    def responding_changes_nothing(self) -> str:
+    def responding_changes_nothing(self) -> Iterator[str]:
         asked, spared = self._new(), self._new()
         self._teach(asked, 1, 20)
         self._teach(spared, 1, 20)
@@ -183,48 +181,40 @@ class _AgentTrial:
         pairs = zip(self._teach(asked, 21, 50), self._teach(spared, 21, 50), strict=True)
         for t, (one, other) in enumerate(pairs, start=21):
             if one.response != other.response:
-                return f"asked more often in between, it chose otherwise in round {t}"
-        return ""
+                yield f"asked more often in between, it chose otherwise in round {t}"
 
-    def learns_out_of_order(self) -> str:
+    def learns_out_of_order(self) -> Iterable[str]:
         agent = self._new()
-        open_rounds = [(self._task(t), self._respond(agent, t), t) for t in range(1, 11)]
-        for task, choice, t in reversed(open_rounds):
-            told = self._teacher.describe(task.context, choice.response, self._descriptions.at(t))
-            if told is not None:
-                agent.learn(task, choice, told)
+        choices = [(t, self._respond(agent, t)) for t in range(1, 11)]
+        for t, choice in reversed(choices):
+            self._tell(agent, t, self._task(t), choice)
         self._respond(agent, 11)
-        return ""
+        return ()
 
-    def writes_into(self, t: int) -> str:
-        """What it did to a context that can be changed; '' if nothing."""
+    def writes_into(self, t: int) -> Iterator[str]:
+        """What it did to a context that can be changed, if anything."""
         original = self._task(t)
         task = original._replace(context=copy.deepcopy(original.context))
         before = values_in(task.context)
         choice = self.agent.respond(task, self._choices.at(t))
-        told = self._teacher.describe(original.context, choice.response, self._descriptions.at(t))
-        if told is not None:
-            self.agent.learn(task, choice, told)
-        if values_in(task.context) == before:
-            return ""
-        return (
-            f"it changed the context of task {t}. In a run contexts are read-only: "
-            "work on a copy, such as context.copy()"
-        )
+        self._tell(self.agent, t, task, choice)
+        if values_in(task.context) != before:
+            yield (
+                f"it changed the context of task {t}. In a run contexts are read-only: "
+                "work on a copy, such as context.copy()"
+            )
 
-    def state_is_plain(self) -> str:
+    def state_is_plain(self) -> Iterator[str]:
         self._teach(self.agent, 1, 10)
         for name, value in self.agent.state().items():
             if np.asarray(value).dtype.kind not in "biuf":
-                return f"{name} is {type(value).__name__}"
-        return ""
+                yield f"{name} is {type(value).__name__}"
 
-    def restores(self) -> str:
+    def restores(self) -> Iterator[str]:
         agent, other = self._new(), self._new()
         self._teach(agent, 1, 30)
         other.restore(copy.deepcopy(dict(agent.state())))
         pairs = zip(self._teach(agent, 31, 60), self._teach(other, 31, 60), strict=True)
         for t, (one, two) in enumerate(pairs, start=31):
             if one.response != two.response:
-                return f"in round {t} it chose {two.response!r} instead of {one.response!r}"
-        return ""
+                yield f"in round {t} it chose {two.response!r} instead of {one.response!r}"

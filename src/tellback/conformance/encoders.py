@@ -54,27 +54,32 @@ class _PictureTrial:
     def _features(self) -> Array:
         return self._encode(self._pictures.copy())
 
-    def gives_rows(self) -> str:
-        return "" if len(self._features) else "it gave nothing"  # encoder_from refuses the rest
+    def gives_rows(self) -> Iterator[str]:
+        if not len(self._features):  # encoder_from refuses the rest
+            yield "it gave nothing"
 
-    def dim_is_true(self) -> str:
+    def dim_is_true(self) -> Iterator[str]:
         given = self._features.shape[1]
-        return "" if given == self._thing.dim else f"dim is {self._thing.dim}, and it gave {given}"
+        if given != self._thing.dim:
+            yield f"dim is {self._thing.dim}, and it gave {given}"
 
-    def repeats_itself(self) -> str:
+    def repeats_itself(self) -> Iterator[str]:
         again = self._encode(self._pictures.copy())
-        return "" if np.array_equal(again, self._features) else "asked again, it gave others"
+        if not np.array_equal(again, self._features):
+            yield "asked again, it gave others"
 
-    def takes_one_by_one(self) -> str:
+    def takes_one_by_one(self) -> Iterator[str]:
         alone = np.vstack([self._encode(one[None].copy()) for one in self._pictures])
         off = float(np.abs(alone - self._features).max())
         within = SAME * max(float(np.abs(self._features).max()), 1e-300)
-        return "" if off <= within else f"they differ by up to {off:.3g}"
+        if not off <= within:  # nor is NaN
+            yield f"they differ by up to {off:.3g}"
 
-    def leaves_pictures(self) -> str:
+    def leaves_pictures(self) -> Iterator[str]:
         given = self._pictures.copy()
         self._encode(given)
-        return "" if np.array_equal(given, self._pictures) else "it changed a picture: use a copy"
+        if not np.array_equal(given, self._pictures):
+            yield "it changed a picture: use a copy"
 
 
 class _TextTrial:
@@ -86,23 +91,20 @@ class _TextTrial:
         encode = self._spec.build()
         return [np.array(encode(sentence)) for sentence in SENTENCES]
 
-    def dim_is_true(self) -> str:
+    def dim_is_true(self) -> Iterator[str]:
         for sentence, vector in zip(SENTENCES, self._vectors, strict=True):
             if vector.shape != (self._spec.dim,):
-                return f"dim is {self._spec.dim}, and {sentence!r} has shape {vector.shape}"
-        return ""
+                yield f"dim is {self._spec.dim}, and {sentence!r} has shape {vector.shape}"
 
-    def vectors_are_units(self) -> str:
+    def vectors_are_units(self) -> Iterator[str]:
         for sentence, vector in zip(SENTENCES, self._vectors, strict=True):
             length = float(np.linalg.norm(vector))
             wanted = (0.0, 1.0) if sentence else (0.0,)
             if not any(abs(length - one) <= SAME for one in wanted):  # NaN is near nothing
-                return f"the vector of {sentence!r} has length {length:.6g}"
-        return ""
+                yield f"the vector of {sentence!r} has length {length:.6g}"
 
-    def repeats_itself(self) -> str:
+    def repeats_itself(self) -> Iterator[str]:
         encode = self._spec.build()
         for sentence, vector in zip(SENTENCES, self._vectors, strict=True):
             if not np.array_equal(encode(sentence), vector):
-                return f"{sentence!r} got another vector"
-        return ""
+                yield f"{sentence!r} got another vector"

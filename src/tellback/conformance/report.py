@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+
+OURS = str(Path(__file__).parents[1])
+"""Where the source of tellback is."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +52,33 @@ class Report:
     __repr__ = __str__
 
 
-Check = Callable[[], str]
-"""Tries one promise; returns what is wrong, or ''."""
+Check = Callable[[], Iterable[str]]
+"""Tries one promise, and tells what is wrong; the rest is not tried after the first trouble."""
 
 
 def report(role: str, checks: Iterator[tuple[str, Check]]) -> Report:
-    """Try every promise; whatever goes wrong in somebody's object is a finding."""
-    return Report(role, tuple(PromiseCheck(promise, _tried(trial)) for promise, trial in checks))
+    """Try every promise; whatever goes wrong in somebody's object is a finding.
+
+    An error that was reported before is a consequence of the same fault, and is left out.
+    """
+    found: list[PromiseCheck] = []
+    for promise, trial in checks:
+        trouble = _tried(trial)
+        if not trouble or not any(before.trouble.startswith(trouble) for before in found):
+            found.append(PromiseCheck(promise, trouble))
+    return Report(role, tuple(found))
 
 
 def _tried(trial: Check) -> str:
     try:
-        return trial()
+        return next(iter(trial()), "")
     except Exception as error:
-        return f"{type(error).__name__}: {error}"
+        return raised(error)
+
+
+def raised(error: Exception) -> str:
+    """An error in a sentence, with the last line of somebody's own code that led to it."""
+    said = f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(OURS)]
+    return f"{said} ({own[-1].filename}, line {own[-1].lineno})" if own else said

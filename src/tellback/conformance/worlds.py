@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
 from types import ModuleType
@@ -34,7 +34,7 @@ def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
         return
     trial = trials[0]
     yield "it has a world, a teacher and a truth", trial.has_its_parts
-    if trial.has_its_parts():
+    if any(trial.has_its_parts()):
         return
     yield "its facts are Facts", trial.has_facts
     yield "its tasks are tasks, as its facts say", trial.tasks_fit_the_facts
@@ -48,9 +48,9 @@ def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
     yield f"an agent can play {TRIAL_ROUNDS} rounds in it", trial.can_be_played
 
 
-def _build(trials: list[_WorldTrial], thing: Any) -> str:
+def _build(trials: list[_WorldTrial], thing: Any) -> Iterable[str]:
     trials.append(_WorldTrial(thing))
-    return ""
+    return ()
 
 
 class _WorldTrial:
@@ -66,54 +66,52 @@ class _WorldTrial:
     def _tasks(self) -> list[Task]:
         return sample_tasks(self._simulation, SAMPLED_TASKS)
 
-    def has_its_parts(self) -> str:
+    def has_its_parts(self) -> Iterator[str]:
         lacking = missing(self._world, World) + missing(self._teacher, Teacher)
         if self.truth is not None:
             lacking += missing(self.truth, Truth)
-        return f"it lacks {', '.join(lacking)}" if lacking else ""
+        if lacking:
+            yield f"it lacks {', '.join(lacking)}"
 
-    def has_facts(self) -> str:
+    def has_facts(self) -> Iterator[str]:
         facts = self._world.facts
-        return "" if isinstance(facts, Facts) else f"they are {facts!r}"
+        if not isinstance(facts, Facts):
+            yield f"they are {facts!r}"
 
-    def tasks_fit_the_facts(self) -> str:
+    def tasks_fit_the_facts(self) -> Iterator[str]:
         facts, seen = self._world.facts, []
         for t, task in enumerate(self._tasks, start=1):
             if not isinstance(task, Task):
-                return f"task {t} is {task!r}"
+                yield f"task {t} is {task!r}"
             if not facts.fits(task.instruction):
-                return f"task {t} asks for {task.instruction!r}, not for {facts.allowed}"
+                yield f"task {t} asks for {task.instruction!r}, not for {facts.allowed}"
             if isinstance(task.responses, Listed) and task.responses.dim != facts.dim:
-                return f"task {t} has features of size {task.responses.dim}, not {facts.dim}"
+                yield f"task {t} has features of size {task.responses.dim}, not {facts.dim}"
             seen.append(task.responses)
         if facts.fixed_responses and any(responses is not seen[0] for responses in seen):
-            return "its facts say that responses are fixed, but they are new objects each round"
-        return ""
+            yield "its facts say that responses are fixed, but they are new objects each round"
 
-    def repeats_itself(self) -> str:
+    def repeats_itself(self) -> Iterator[str]:
         again = sample_tasks(self._simulation, SAMPLED_TASKS)
         for t, (one, two) in enumerate(zip(self._tasks, again, strict=True), start=1):
             if one.instruction != two.instruction:
-                return f"in round {t} it asked {one.instruction!r}, then {two.instruction!r}"
-        return ""
+                yield f"in round {t} it asked {one.instruction!r}, then {two.instruction!r}"
 
-    def teacher_is_blind(self) -> str:
+    def teacher_is_blind(self) -> Iterator[str]:
         parameters = list(inspect.signature(self._teacher.describe).parameters)
         if len(parameters) != 3:
-            return f"describe takes {parameters}, not (context, response, rng)"
-        return ""
+            yield f"describe takes {parameters}, not (context, response, rng)"
 
     def _describe(self, task: Task, response: Any, t: int) -> Any:
         return self._teacher.describe(task.context, response, Stream(3, "teacher").at(t))
 
-    def descriptions_fit_the_facts(self) -> str:
+    def descriptions_fit_the_facts(self) -> Iterator[str]:
         for t, task in enumerate(self._tasks, start=1):
             told = self._describe(task, _some_response(task), t)
             if told is not None and not self._world.facts.fits(told):
-                return f"it said {told!r}, not {self._world.facts.allowed}"
-        return ""
+                yield f"it said {told!r}, not {self._world.facts.allowed}"
 
-    def rewards_are_sound(self) -> str:
+    def rewards_are_sound(self) -> Iterator[str]:
         for t, task in enumerate(self._tasks, start=1):
             best = self.truth.best(task)
             listed = (
@@ -123,13 +121,12 @@ class _WorldTrial:
             )
             rewards = [self.truth.reward(task, y) for y in listed]
             if not all(0 <= reward <= 1 + 1e-9 for reward in [best, *rewards]):
-                return f"in task {t} rewards are {rewards} and the best {best}"
+                yield f"in task {t} rewards are {rewards} and the best {best}"
             highest = max(rewards)
             if highest > best + 1e-9 or (len(rewards) > 1 and highest < best - 1e-9):
-                return f"in task {t} the best is said to be {best}, and the highest is {highest}"
-        return ""
+                yield f"in task {t} the best is said to be {best}, and the highest is {highest}"
 
-    def teacher_is_true(self) -> str:
+    def teacher_is_true(self) -> Iterator[str]:
         """Compare how often the teacher says x with P(x | y, s), by an exact binomial test.
 
         A truth by meaning must find everything true that the teacher says.
@@ -144,25 +141,24 @@ class _WorldTrial:
         ]
         told = [x for x in told if x is not None]  # a teacher may keep silent
         if getattr(self.truth, "by_meaning", False):
-            return self._finds_true(told, task, response)
+            yield from self._finds_true(told, task, response)
+            return
         for x in sorted(set(told), key=told.count, reverse=True)[:5]:
             chance = self.truth.reward(task._replace(instruction=x), response)
             often = told.count(x)
             if binomtest(often, len(told), min(chance, 1.0)).pvalue < SIGNIFICANCE:
-                return (
+                yield (
                     f"it said {x!r} {often} times out of {len(told)}, "
                     f"and the truth gives that a probability of {chance:.4g}"
                 )
-        return ""
 
-    def _finds_true(self, told: list[Any], task: Task, response: Any) -> str:
+    def _finds_true(self, told: list[Any], task: Task, response: Any) -> Iterator[str]:
         for x in sorted(set(told)):
             reward = self.truth.reward(task._replace(instruction=x), response)
             if reward < 1:
-                return f"it said {x!r} of a response to which the truth gives {reward:.4g} for that"
-        return ""
+                yield f"it said {x!r} of a response to which the truth gives {reward:.4g} for that"
 
-    def tasks_survive(self) -> str:
+    def tasks_survive(self) -> Iterator[str]:
         """Hold the rewards against those of an agent that chooses the same and writes nothing."""
         runs = [
             play(copy.deepcopy(self._simulation), agent, rounds=TRIAL_ROUNDS, seed=1)
@@ -171,16 +167,15 @@ class _WorldTrial:
         honest, tampered = (zip(run.rewards, run.regrets, strict=True) for run in runs)
         for t, (one, other) in enumerate(zip(honest, tampered, strict=True), start=1):
             if one != other:
-                return (
+                yield (
                     f"in round {t} an agent that wrote into the context got a reward of "
                     f"{other[0]:.4g} instead of {one[0]:.4g}: make contexts of numbers, text, "
                     "arrays, tuples and dataclasses, of which agents are given copies"
                 )
-        return ""
 
-    def can_be_played(self) -> str:
+    def can_be_played(self) -> Iterable[str]:
         play(copy.deepcopy(self._simulation), Uniform(), rounds=TRIAL_ROUNDS, seed=1)
-        return ""
+        return ()
 
 
 class _Idle:

@@ -1,6 +1,7 @@
 """Encoders: of pictures into features g(y, s), and of sentences into vectors."""
 
 from tellback.encoders.autoencoder import Autoencoder
+from tellback.encoders.efficientnet import EfficientNet
 from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource, encoder_from
 from tellback.encoders.joined import Joined
 from tellback.encoders.ngrams import NGrams
@@ -11,6 +12,7 @@ from tellback.encoders.word_vectors import WordVectors
 
 __all__ = [
     "Autoencoder",
+    "EfficientNet",
     "Encoder",
     "EncoderSpec",
     "Joined",

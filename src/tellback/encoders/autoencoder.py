@@ -7,22 +7,24 @@ literally, over the channels (one number for each place). The other reading is o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
 from tellback.arrays import Array
 from tellback.encoders.encoder import EncoderSpec, Pictures, PictureSource, as_tensor
+from tellback.encoders.reproducible import reproducible
 from tellback.encoders.weight_cache import WeightCache
-from tellback.errors import SettingError, one_of, real, whole
+from tellback.errors import SettingError, one_of
 from tellback.extras import from_extra
 from tellback.roles import Preparing
+from tellback.specs import Count, Natural, Positive
 
 CHANNELS, PLACES = 16, 4
-SUMMED_OVER = ("channels", "places")
 SIDE = 200
 BATCH = 64  # pictures encoded at once
 
@@ -51,24 +53,13 @@ class Autoencoder(EncoderSpec):
         The seed of pictures, first weights and batches. All runs share one encoder.
     """
 
-    summed_over: str = "channels"
-    pictures: int = 320
-    steps: int = 2400
-    batch: int = 4
-    learning_rate: float = 0.001
-    clip: float = 2.5
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            summed_over=one_of("summed_over", self.summed_over, SUMMED_OVER),
-            pictures=whole("pictures", self.pictures),
-            steps=whole("steps", self.steps, at_least=0),
-            batch=whole("batch", self.batch),
-            learning_rate=real("learning_rate", self.learning_rate, above=0),
-            clip=real("clip", self.clip, above=0),
-            seed=whole("seed", self.seed, at_least=0),
-        )
+    summed_over: Annotated[str, partial(one_of, options=("channels", "places"))] = "channels"
+    pictures: Count = 320
+    steps: Natural = 2400
+    batch: Count = 4
+    learning_rate: Positive = 0.001
+    clip: Positive = 2.5
+    seed: Natural = 0
 
     @property
     def dim(self) -> int:
@@ -88,7 +79,7 @@ class Autoencoder(EncoderSpec):
         # Both readings share one training, which does not depend on the sums.
         trained_as = self.with_settings({"summed_over": "channels"}).to_data()
         cache = WeightCache("autoencoder", {"encoder": trained_as, "gallery": gallery.to_data()})
-        with _reproducible(torch, self.seed):
+        with reproducible(torch, self.seed):
             network = _network(torch.nn)
             weights = cache.load(network.state_dict())
             if weights is None:
@@ -139,7 +130,7 @@ class TrainedAutoencoder:
         import torch
 
         pictures = _checked(pictures)
-        with _reproducible(torch), torch.no_grad():
+        with reproducible(torch), torch.no_grad():
             parts = [
                 apply(as_tensor(pictures[i : i + BATCH])).numpy()
                 for i in range(0, len(pictures), BATCH)
@@ -149,10 +140,9 @@ class TrainedAutoencoder:
 
 def _network(nn: Any) -> Any:
     """The layers: sides of 200, 49, 11 and 4 pixels, and back."""
-    layers = nn.Sequential()
-    layers.add_module(
-        "encoder",
-        nn.Sequential(
+    size = CHANNELS * PLACES**2
+    parts = OrderedDict(
+        encoder=nn.Sequential(
             nn.Conv2d(3, CHANNELS, 8, stride=4),
             nn.LeakyReLU(),
             nn.Conv2d(CHANNELS, CHANNELS, 8, stride=4),
@@ -160,17 +150,10 @@ def _network(nn: Any) -> Any:
             nn.Conv2d(CHANNELS, CHANNELS, 4, stride=2),
             nn.LeakyReLU(),
         ),
-    )
-    size = CHANNELS * PLACES**2
-    layers.add_module(
-        "middle",
-        nn.Sequential(
+        middle=nn.Sequential(
             nn.Flatten(), nn.Linear(size, size), nn.Unflatten(1, (CHANNELS, PLACES, PLACES))
         ),
-    )
-    layers.add_module(
-        "decoder",
-        nn.Sequential(
+        decoder=nn.Sequential(
             nn.ConvTranspose2d(CHANNELS, CHANNELS, 4, stride=2, output_padding=1),
             nn.LeakyReLU(),
             nn.ConvTranspose2d(CHANNELS, CHANNELS, 8, stride=4, output_padding=1),
@@ -178,21 +161,7 @@ def _network(nn: Any) -> Any:
             nn.ConvTranspose2d(CHANNELS, 3, 8, stride=4),
         ),
     )
-    return layers
-
-
-@contextmanager
-def _reproducible(torch: Any, seed: int | None = None) -> Iterator[None]:
-    """One thread and a separate random state, for the same numbers in every process."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.random.fork_rng(devices=[], enabled=seed is not None):
-            if seed is not None:
-                torch.manual_seed(seed)
-            yield
-    finally:
-        torch.set_num_threads(threads)
+    return nn.Sequential(parts)
 
 
 def _checked(pictures: Pictures) -> Pictures:

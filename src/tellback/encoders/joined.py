@@ -16,7 +16,7 @@ from tellback.encoders.text import (
     unit,
 )
 from tellback.encoders.word_vectors import WordVectors
-from tellback.errors import real
+from tellback.specs import Fraction
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Joined(TextEncoderSpec):
 
     first: TextEncoderSpec = field(default_factory=NGrams)
     second: TextEncoderSpec = field(default_factory=WordVectors)
-    weight: float = 0.5
+    weight: Fraction = 0.5
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         demand_text_encoder("first", self.first)
         demand_text_encoder("second", self.second)
-        self._set_validated(weight=real("weight", self.weight, at_least=0, at_most=1))
 
     @property
     def dim(self) -> int:

@@ -11,7 +11,8 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.encoders.text import CachedEncoder, TextEncoder, TextEncoderSpec, plain_words, unit
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError
+from tellback.specs import Count, Fraction
 
 
 @dataclass(frozen=True)
@@ -41,24 +42,18 @@ class NGrams(TextEncoderSpec):
     True
     """
 
-    words: int = 2
-    shortest: int = 3
-    longest: int = 4
-    dim: int = 1024
-    weight: float = 0.5
+    words: Count = 2
+    shortest: Count = 3
+    longest: Count = 4
+    dim: Count = 1024
+    weight: Fraction = 0.5
 
     def __post_init__(self) -> None:
-        shortest = whole("shortest", self.shortest)
-        longest = whole("longest", self.longest)
-        if longest < shortest:
-            raise SettingError(f"longest must be at least shortest, {shortest}, not {longest}.")
-        self._set_validated(
-            words=whole("words", self.words),
-            shortest=shortest,
-            longest=longest,
-            dim=whole("dim", self.dim),
-            weight=real("weight", self.weight, at_least=0, at_most=1),
-        )
+        super().__post_init__()
+        if self.longest < self.shortest:
+            raise SettingError(
+                f"longest must be at least shortest, {self.shortest}, not {self.longest}."
+            )
 
     def build(self) -> TextEncoder:
         """Build the encoder; nothing is loaded."""

@@ -27,7 +27,7 @@ class ShapeAndColour(EncoderSpec):
     teach what red is for circles too. Needs no training and no library.
 
     It needs one figure on a plain background. For other pictures, such as photographs, use
-    ``Autoencoder`` or an encoder of your own. Size and place are lost.
+    ``EfficientNet`` or an encoder of your own. Size and place are lost.
 
     Parameters
     ----------

@@ -12,7 +12,8 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Protocol
+from operator import methodcaller
+from typing import Any, ClassVar, Protocol
 
 from tellback.arrays import Array
 from tellback.errors import SettingError
@@ -29,7 +30,6 @@ class TextEncoder(Protocol):
 
     def __call__(self, sentence: str) -> Array:
         """A vector of length 1, read-only; zeros for a sentence without a word."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -90,12 +90,7 @@ def unit(vector: Array) -> Array:
 class CachedEncoder:
     """An encoder with a cache of the latest sentences. Its vectors are read-only.
 
-    Parameters
-    ----------
-    spec : TextEncoderSpec
-        A copy of the encoder, in any process, is built from this spec.
-    encode : callable
-        The vector of a sentence.
+    A copy of the encoder, in any process, is built from its spec.
     """
 
     def __init__(self, spec: TextEncoderSpec, encode: Callable[[str], Array]) -> None:
@@ -107,8 +102,8 @@ class CachedEncoder:
         """A vector of length 1, read-only; zeros for a sentence without a word."""
         return self._cached(sentence)
 
-    def __reduce__(self) -> tuple[Callable[[TextEncoderSpec], TextEncoder], tuple[TextEncoderSpec]]:
-        return _rebuilt, (self._spec,)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return methodcaller("build"), (self._spec,)
 
     def _encoded(self, sentence: str) -> Array:
         if not isinstance(sentence, str):
@@ -116,7 +111,3 @@ class CachedEncoder:
         features = self._encode(sentence)
         features.flags.writeable = False
         return features
-
-
-def _rebuilt(spec: TextEncoderSpec) -> TextEncoder:
-    return spec.build()

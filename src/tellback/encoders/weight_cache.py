@@ -20,14 +20,9 @@ class WeightCache:
     """The cached weights of one configuration.
 
     The format is safetensors, which holds named arrays and no code. A digest of the weights is
-    stored with them: a damaged file is ignored, and the weights are trained again.
-
-    Parameters
-    ----------
-    name : str
-        The start of the file name, for people who look into the folder.
-    made_from : Data
-        All settings that the weights depend on.
+    stored with them: a damaged file is ignored, and the weights are trained again. ``made_from``
+    has all settings that they depend on. The file name starts with ``name``, for people who look
+    into the folder.
     """
 
     def __init__(self, name: str, made_from: Data) -> None:

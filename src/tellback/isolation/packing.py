@@ -22,21 +22,11 @@ in_agents_process = False
 
 
 class Packed(NamedTuple):
-    """An agent that can be sent.
+    """An agent that can be sent."""
 
-    Attributes
-    ----------
-    given : Any
-        The spec or the live agent.
-    data : bytes
-        The same, pickled.
-    program : str or None
-        The program that defines its class, if no module does.
-    """
-
-    given: Any
-    data: bytes
-    program: str | None
+    given: Any  # the spec or the live agent
+    data: bytes  # the same, pickled
+    program: str | None  # the program that defines its class, if no module does
 
     @classmethod
     def of(cls, agent: Any) -> Self:

@@ -52,8 +52,8 @@ class IsolatedAgent(InFiles):
         packed = agent if isinstance(agent, Packed) else Packed.of(agent)
         self.facts = facts
         self._given = packed.given
-        self._process = _started()
-        self.close = weakref.finalize(self, _end, self._process)
+        self._process = AgentProcess()
+        self.close = weakref.finalize(self, self._process.end)
         self._numbers: weakref.WeakKeyDictionary[Listed, int] = weakref.WeakKeyDictionary()
         self._met = 0  # how many lists of responses there have been
         self._forgotten: list[int] = []  # those that are no more, until the process is told
@@ -226,10 +226,3 @@ def _raised(kind: str, message: str, traceback: str) -> TellbackError:
     if kind in _OWN_ERRORS:
         return _OWN_ERRORS[kind](f"{message}\n\nIn the isolated agent:\n{traceback}")
     return IsolationError(f"The isolated agent raised {kind}: {message}\n\n{traceback}")
-
-
-_started = AgentProcess
-
-
-def _end(process: AgentProcess) -> None:
-    process.end()

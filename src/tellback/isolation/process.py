@@ -67,13 +67,7 @@ class AgentProcess:
         return self._popen.returncode
 
     def send(self, message: bytes) -> None:
-        """Write a frame.
-
-        Raises
-        ------
-        EOFError, OSError, ValueError
-            If the process has ended.
-        """
+        """Write a frame; an EOFError, OSError or ValueError if the process has ended."""
         left = memoryview(wire.framed(message))
         while left:
             written = self._to.write(left)
@@ -83,13 +77,7 @@ class AgentProcess:
                 left = left[written:]
 
     def receive(self, most: int) -> bytes:
-        """Read a frame of so many bytes at most.
-
-        Raises
-        ------
-        EOFError, OSError, ValueError
-            If the process has ended.
-        """
+        """Read a frame of so many bytes at most; the same errors."""
         return self._taken(wire.length_of(self._taken(wire.HEADER), most))
 
     def _taken(self, count: int) -> bytes:

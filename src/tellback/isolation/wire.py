@@ -12,12 +12,12 @@ import io
 import json
 import struct
 import zipfile
-from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from tellback.roles import ACCOUNT, Choice, State
+from tellback.saved import packed, unpacked
 
 CHOICE, ERROR, STATE, VALUE = b"C", b"E", b"S", b"V"
 """The kinds of answers."""
@@ -62,13 +62,7 @@ def send(pipe: BinaryIO, message: bytes) -> None:
 
 
 def receive(pipe: BinaryIO) -> bytes:
-    """Read a frame.
-
-    Raises
-    ------
-    EOFError
-        If the other side has gone.
-    """
+    """Read a frame; an EOFError if the other side has gone."""
     return _read(pipe, _LENGTH.unpack(_read(pipe, HEADER))[0])
 
 
@@ -152,15 +146,9 @@ def decoded_error(body: bytes) -> tuple[str, str, str]:
     return kind, message, traceback
 
 
-def encoded_state(state: Mapping[str, Any]) -> bytes:
+def encoded_state(state: State) -> bytes:
     """Arrays and numbers in NumPy's format."""
-    arrays = {f"state.{name}": np.asarray(value) for name, value in state.items()}
-    for name, array in arrays.items():
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"State may hold arrays and numbers only; {name} is {array.dtype}.")
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **arrays)
-    return STATE + file.getvalue()
+    return STATE + packed(state)
 
 
 def decoded_state(body: bytes) -> State:
@@ -173,13 +161,11 @@ def decoded_state(body: bytes) -> State:
             raise WireError("a state that is compressed")
         if sum(info.file_size for info in infos) > len(body):
             raise WireError("a state that is larger than its bytes")
-        with np.load(io.BytesIO(body), allow_pickle=False) as archive:
-            arrays = {name.removeprefix("state."): archive[name] for name in archive.files}
+        return unpacked(body)
     except WireError:
         raise
     except Exception as error:  # NumPy and zipfile raise many kinds
         raise WireError(f"a state that cannot be read: {error!r}") from error
-    return {name: array.item() if array.ndim == 0 else array for name, array in arrays.items()}
 
 
 def _json(text: bytes) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tellback.lab.wording import counted
 from tellback.notebooks import NotebookBar, in_notebook
 
 
@@ -30,15 +31,7 @@ class Listener:
 
 
 class ProgressListener(Listener):
-    """Counts rounds, and passes on what to show.
-
-    Parameters
-    ----------
-    show : callable
-        Told what is counted, how much of it is done, and of how much.
-    say : callable
-        Told what the user should know.
-    """
+    """Counts rounds; ``show`` is told what is done, of how much, and ``say`` every message."""
 
     def __init__(
         self, show: Callable[[str, int, int], object], say: Callable[[str], object]
@@ -54,7 +47,7 @@ class ProgressListener(Listener):
         """Show the rounds that are done."""
         # A run that is tried again counts its rounds twice.
         self._done = min(self._done + rounds, self._rounds)
-        self._show(f"{self._runs:,} runs, rounds", self._done, self._rounds)
+        self._show(f"{counted(self._runs, 'run')}, rounds", self._done, self._rounds)
 
     def preparing(self, what: str, done: int, total: int) -> None:
         """Show how much is prepared."""

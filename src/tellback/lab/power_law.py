@@ -31,22 +31,14 @@ def power_of_t(t: Indices, curves: Array) -> MeanInterval | None:
 
 
 def fitted_power(sizes: Indices, regrets: Array) -> MeanInterval | None:
-    """The slope of log regret against the log of a size, fitted to each seed.
-
-    Parameters
-    ----------
-    sizes : Indices
-        The sizes.
-    regrets : Array
-        Regret, a row a seed and a column a size.
-
-    Returns
-    -------
-    MeanInterval or None
-        The mean slope and its interval; None if a regret is zero, or there is only one seed.
-    """
+    """The same against any size: regrets have a row for each seed, and a column for each size."""
     if len(sizes) < 2 or len(regrets) < 2 or not (regrets > 0).all():
         return None
     x = np.log(sizes)
     x = x - x.mean()
     return mean_of(np.log(regrets) @ x / (x @ x))
+
+
+def as_power(size: str, found: MeanInterval | None) -> str:
+    """A fitted power in words: t^0.52 [0.48, 0.56]."""
+    return f"{size}^{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]" if found else "no power"

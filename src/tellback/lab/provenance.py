@@ -3,60 +3,51 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tellback.lab.run_one import changed_rooms
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec
+from tellback.lab.wording import counted
 
 UNKNOWN = "unknown"
 
 
 def of_another_source(runs: Iterable[RunSpec], store: Store) -> dict[RunSpec, list[str]]:
     """The stored runs that another source of tellback played, with the rooms that differ."""
-    now = _Now()
-    found = {run: now.differing(run, store.about(run)) for run in runs}
+    differing = _differing_now()
+    found = {run: differing(run, store.about(run)) for run in runs}
     return {run: rooms for run, rooms in found.items() if rooms}
 
 
-class _Now:
-    """The source of tellback as it is now, digested once for all runs of the same classes."""
+def _differing_now() -> Callable[[RunSpec, Mapping[str, Any]], list[str]]:
+    """A function of a run and its sidecar: the rooms it depends on that have changed since.
 
-    def __init__(self) -> None:
-        self._known: dict[frozenset[type], dict[str, str]] = {}
+    The source of tellback is digested once for all runs of the same classes.
+    """
+    digests: dict[frozenset[type], dict[str, str]] = {}
 
-    def differing(self, run: RunSpec, about: Mapping[str, Any]) -> list[str]:
-        """The rooms that a run depends on and that have changed since it was played."""
-        now = self._known.get(run.classes)
-        if now is None:
-            now = self._known[run.classes] = run.rooms().digests
-        before = about.get("rooms")
+    def differing(run: RunSpec, about: Mapping[str, Any]) -> list[str]:
+        if run.classes not in digests:
+            digests[run.classes] = run.rooms().digests
+        before, now = about.get("rooms"), digests[run.classes]
         return [] if before == now else changed_rooms(before, now)
+
+    return differing
 
 
 @dataclass(frozen=True)
 class Sources:
-    """The sources of tellback that played some runs.
+    """The sources of tellback that played some runs."""
 
-    Attributes
-    ----------
-    runs : Counter of str
-        How many runs each source has played.
-    mixed : bool
-        Whether they differ in a room that a run depends on: then the comparison is not fair.
-    others : int
-        How many runs depend on a room that has changed since.
-    """
-
-    runs: Counter[str]
-    mixed: bool
-    others: int
+    runs: Counter[str]  # by each source
+    mixed: bool  # whether they differ in a room that a run depends on: no fair comparison
+    others: int  # runs that depend on a room that has changed since
 
     def __str__(self) -> str:
-        counted = (f"{name} ({count:,} runs)" for name, count in sorted(self.runs.items()))
-        return ", ".join(counted)
+        return ", ".join(f"{name} ({counted(n, 'run')})" for name, n in sorted(self.runs.items()))
 
     @property
     def warning(self) -> str:
@@ -69,8 +60,8 @@ class Sources:
             )
         if self.others:
             return (
-                f"{self.others:,} runs depend on a part of tellback that has changed since they "
-                f"were played, by source {self}."
+                f"{counted(self.others, 'run')} depend{'s' * (self.others == 1)} on a part of "
+                f"tellback that has changed since, of source {self}."
             )
         return ""
 
@@ -80,46 +71,32 @@ MADE_WITH = ("cpu", "machine", "host", "python", "tellback", "numpy", "numba", "
 
 @dataclass(frozen=True)
 class Provenance:
-    """Time, machines and versions of runs, from their sidecars.
+    """Time, machines and versions of runs, from their sidecars."""
 
-    Attributes
-    ----------
-    seconds : float
-        Their total time.
-    made_with : mapping of str to Counter
-        The number of runs on each machine, with each version of a library, ...
-    source : list of str
-        For each run, the source of tellback that played it.
-    sources : Sources
-        All of those sources.
-    suspicious : list of str
-        The runs whose matches and rewards differ beyond chance (``Run.match_check``).
-    """
-
-    seconds: float
-    made_with: Mapping[str, Counter[str]]
-    source: Sequence[str]
+    seconds: float  # in total
+    made_with: Mapping[str, Counter[str]]  # runs by machine, version of a library, ...
+    source: Sequence[str]  # for each run, the source of tellback that played it
     sources: Sources
-    suspicious: Sequence[str]
+    suspicious: Sequence[str]  # runs whose matches and rewards differ (``Run.match_check``)
 
 
 def provenance_of(runs: Mapping[str, RunSpec], store: Store) -> Provenance:
     """The provenance of runs, given by their identity."""
-    now, seconds, source, others, suspicious = _Now(), 0.0, [], [], []
+    differing, seconds, source, others, suspicious = _differing_now(), 0.0, [], [], []
     made_with: dict[str, Counter[str]] = {what: Counter() for what in MADE_WITH}
     for identity, run in runs.items():
         about = store.about(identity)
         seconds += float(about.get("seconds", 0.0))
         source.append(str(about.get("source", UNKNOWN)))
-        if now.differing(run, about):
+        if differing(run, about):
             others.append(source[-1])
         check = about.get("match_check")
         if check and check["differs"]:
             where = f"{run.agent.label()}, seed {run.seed} ({identity[:10]})"
             suspicious.append(f"Warning: {where}: {check['says']}")
-        for what, counted in made_with.items():
+        for what, number in made_with.items():
             if what in about:
-                counted[str(about[what])] += 1
+                number[str(about[what])] += 1
     # Runs whose rooms have not changed count as one source.
     kinds = len(set(others)) + (len(others) < len(source))
     named = Counter(source)

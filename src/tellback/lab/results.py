@@ -13,11 +13,12 @@ from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
 from tellback.extras import demand_extra
 from tellback.lab.compare import LEVEL, Difference, less_regret, mean_regret
-from tellback.lab.curve import curve_rounds
 from tellback.lab.provenance import Provenance, provenance_of
+from tellback.lab.run_one import curve_rounds
 from tellback.lab.sequential import running_less_regret
 from tellback.lab.store import Store
 from tellback.lab.study import RunSpec, Study
+from tellback.lab.wording import counted
 from tellback.roles import AgentSpec
 
 if TYPE_CHECKING:
@@ -228,13 +229,13 @@ class Results:
 
         if not REGRET.applies(self):
             raise SettingError("A figure with bands needs regret, on two reported seeds or more.")
-        return REGRET.plot(self)
+        return REGRET.of(self).plot()
 
     def __repr__(self) -> str:
         try:
             regret = [f"{name} {self.final(self.tuned(name)).mean():.4g}" for name in self.ranked()]
         except SettingError:  # not all of its runs were read
-            regret = [f"{len(self._curves):,} runs so far"]
+            regret = [f"{counted(len(self._curves), 'run')} so far"]
         return f"<Results of {self.study!r}: mean final regret {', '.join(regret)}>"
 
     def _repr_html_(self) -> str:

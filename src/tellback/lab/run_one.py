@@ -13,34 +13,34 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tellback import __version__
-from tellback.arrays import Array
+from tellback.arrays import Array, Indices
 from tellback.compiled import source_digest
 from tellback.isolation import IsolatedAgent
-from tellback.lab.curve import curve_rounds
 from tellback.lab.study import RunSpec
 from tellback.protocol import play
 from tellback.sources import Rooms, note_package
 
+CURVE_POINTS = 200
+
+
+def curve_rounds(rounds: int) -> Indices:
+    """The rounds at which a regret curve is stored: evenly spaced, the last among them."""
+    points: Indices = np.unique(np.linspace(1, rounds, min(rounds, CURVE_POINTS)).round())
+    return points.astype(np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Finished:
-    """A run that was played to its end.
-
-    Attributes
-    ----------
-    curve : Array
-        Its regret at ``curve_rounds``.
-    about : mapping
-        Time, machine and versions. The result depends on them in the last bits only.
-    identity : str
-        The identity of the played run; '' stands for that of ``run``.
-    """
+    """A run that was played to its end."""
 
     run: RunSpec
-    curve: Array
+    curve: Array  # regret at ``curve_rounds``
+    # Time, machine and versions. The result depends on them in the last bits only.
     about: Mapping[str, Any] = field(default_factory=dict)
-    identity: str = ""
+    identity: str = ""  # of the played run; '' stands for that of ``run``
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,11 @@ Outcome = Finished | Failure
 
 @dataclass(frozen=True)
 class Job:
-    """A run for a worker, with its identity and source, which the worker compares with its own.
-
-    Attributes
-    ----------
-    run : RunSpec
-        The run.
-    identity : str
-        Its identity.
-    rooms : Rooms
-        The rooms of tellback that it depends on.
-    """
+    """A run for a worker, with its identity and source, which the worker compares with its own."""
 
     run: RunSpec
     identity: str
-    rooms: Rooms
+    rooms: Rooms  # of tellback that it depends on
 
 
 def job_of(run: RunSpec) -> Job:

@@ -93,10 +93,7 @@ def _run_once(
 ) -> tuple[list[Results | None], list[Failure]]:
     """Both passes: the runs that can be played at once, and those of the chosen settings.
 
-    Returns
-    -------
-    tuple
-        The results of each study, None where a run failed, and the failures.
+    Returns the results of each study, None where a run failed, and the failures.
     """
     planned = {run for study in studies for run in study.planned()}  # studies may share runs
     listener.begin(len(planned), _rounds(planned))

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from tellback.agents import AgentSpec
+from tellback.agents import AgentSpec, recommended
 from tellback.conformance.imported import imported, imported_object
 from tellback.errors import SettingError, unknown_name
 from tellback.own import adopted
 from tellback.specs import Spec, all_parts, part_types, spec_named
 from tellback.worlds import WorldSpec
+
+RECOMMENDED = "recommended"
+
+
+class Setting(NamedTuple):
+    """A setting as it is written: kind.name=value, or name=value for all that have it."""
+
+    kind: str
+    name: str
+    text: str
 
 
 def specs_with_settings(
@@ -19,32 +29,38 @@ def specs_with_settings(
 ) -> tuple[WorldSpec, list[AgentSpec]]:
     """A world and agents by name, with the settings that apply to each.
 
-    A name is a kind, or ``module:name`` for your own spec. A setting ``name=value`` applies to
-    every world and agent that has it, and ``kind.name=value`` to that kind only, models and
-    encoders included. A setting that nothing has is an error.
+    A name is a kind, or ``module:name`` for your own spec; "recommended" is the recommended agent
+    of the world. A setting ``name=value`` applies to every world and agent that has it, and
+    ``kind.name=value`` to that kind only, models and encoders included. A setting that nothing has
+    is an error.
     """
     parsed = [_parsed(setting) for setting in settings]
-    world_spec: WorldSpec = named_spec(WorldSpec, world)
-    agent_specs: list[AgentSpec] = [named_spec(AgentSpec, name) for name in agents]
+    world_spec: WorldSpec = _with_own_settings(named_spec(WorldSpec, world), parsed)
+    agent_specs: list[AgentSpec] = [
+        _with_own_settings(
+            recommended(world_spec) if name == RECOMMENDED else named_spec(AgentSpec, name), parsed
+        )
+        for name in agents
+    ]
     given = [world_spec, *agent_specs]
-    # All settings of a spec at once: some are valid only together.
-    changes: list[dict[str, Any]] = [{} for _ in given]
-    later = []
-    for kind, name, text in parsed:
-        takers = [i for i, s in enumerate(given) if name in s.settings() and kind in ("", s.kind)]
-        for i in takers:
-            changes[i][name] = _value(given[i], name, text)
-        if not takers:
-            later.append((kind, name, text))
-    world_spec = world_spec.with_settings(changes[0])
-    changed = [s.with_settings(c) for s, c in zip(agent_specs, changes[1:], strict=True)]
+    later = [one for one in parsed if not any(_has(spec, one) for spec in given)]
     if later:
-        world_spec, changed = _with_part_settings(world_spec, changed, later)
-    return world_spec, list(dict.fromkeys(changed))
+        world_spec, agent_specs = _with_part_settings(world_spec, agent_specs, later)
+    return world_spec, list(dict.fromkeys(agent_specs))
+
+
+def _has(spec: Spec, setting: Setting) -> bool:
+    return setting.name in spec.settings() and setting.kind in ("", spec.kind)
+
+
+def _with_own_settings(spec: Any, settings: Sequence[Setting]) -> Any:
+    """The spec with the settings that it has, all at once: some are valid only together."""
+    own = [one for one in settings if _has(spec, one)]
+    return spec.with_settings({one.name: _value(spec, one.name, one.text) for one in own})
 
 
 def _with_part_settings(
-    world: WorldSpec, agents: list[AgentSpec], settings: list[tuple[str, str, str]]
+    world: WorldSpec, agents: list[AgentSpec], settings: list[Setting]
 ) -> tuple[WorldSpec, list[AgentSpec]]:
     """Change models and encoders, also those that an agent chooses by default."""
     resolved = [agent.resolved(world.facts) for agent in agents]
@@ -56,7 +72,7 @@ def _with_part_settings(
     }
     changes: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
     for kind, name, text in settings:
-        takers = [k for k, part in kinds.items() if name in part.settings() and kind in ("", k)]
+        takers = [k for k, part in kinds.items() if _has(part, Setting(kind, name, text))]
         if not takers:
             raise _nothing_has(kind, name, [world, *resolved, *kinds.values()])
         if not kind:  # a bare seed is hardly meant for an encoder
@@ -96,13 +112,12 @@ def named_spec(base: type[Spec], name: str) -> Any:
     return found
 
 
-def _parsed(setting: str) -> tuple[str, str, str]:
-    """Split kind.name=value."""
+def _parsed(setting: str) -> Setting:
     left, equals, text = setting.partition("=")
     if not equals or not left.strip():
         raise SettingError(f"A setting is written name=value, not {setting!r}.")
     kind, _, name = left.strip().rpartition(".")
-    return kind, name, text
+    return Setting(kind, name, text)
 
 
 def _value(spec: Spec, name: str, text: str) -> Any:

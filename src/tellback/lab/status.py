@@ -16,26 +16,14 @@ from tellback.lab.study import RunSpec, Study
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """The runs of a study that are done, damaged or failed.
+    """The runs of a study that are done, damaged or failed."""
 
-    Attributes
-    ----------
-    study : Study
-        The study, with the seeds added so far if it is to decide a comparison.
-    done, damaged : tuple of RunSpec
-        The runs with an intact file, and those with a damaged one.
-    failed : mapping of RunSpec to str
-        The runs whose last attempt failed, with the traceback.
-    results : Results or None
-        The results, if all runs are done.
-    """
-
-    study: Study
+    study: Study  # with the seeds added so far, if it is to decide a comparison
     store: Store
-    done: tuple[RunSpec, ...]
+    done: tuple[RunSpec, ...]  # with an intact file
     damaged: tuple[RunSpec, ...]
-    failed: Mapping[RunSpec, str]
-    results: Results | None
+    failed: Mapping[RunSpec, str]  # with the traceback of the last attempt
+    results: Results | None  # if all runs are done
 
     @cached_property
     def planned(self) -> set[RunSpec]:
@@ -56,10 +44,6 @@ class StudyStatus:
     def provenance(self) -> Provenance:
         """Time, machines and versions of the runs that are done."""
         return provenance_of({run.identity: run for run in self.done}, self.store)
-
-    def seconds(self) -> float:
-        """The total time of the runs, from their sidecars."""
-        return self.provenance.seconds
 
 
 def status_of(study: Study, store: Store) -> StudyStatus:

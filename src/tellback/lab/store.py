@@ -17,8 +17,7 @@ from tellback.arrays import Array
 from tellback.errors import TellbackError
 from tellback.files import atomic_write, demand_writable, remove_leftovers
 from tellback.lab.checksummed import checksum_matches, with_checksum
-from tellback.lab.curve import curve_rounds
-from tellback.lab.run_one import Failure, Finished
+from tellback.lab.run_one import Failure, Finished, curve_rounds
 from tellback.lab.study import RunSpec, identity_of
 
 AT_A_TIME = 1000  # files read in one call, to bound memory
@@ -26,15 +25,7 @@ AT_A_TIME = 1000  # files read in one call, to bound memory
 
 @dataclass(frozen=True)
 class StoredRuns:
-    """The results of some runs, as found in a store.
-
-    Attributes
-    ----------
-    curves : dict of RunSpec to Array
-        The regret at ``curve_rounds`` of every run with an intact file.
-    damaged : list of RunSpec
-        The runs whose file is truncated, altered, or another run's.
-    """
+    """The results of some runs: curves at ``curve_rounds``, and the runs with a damaged file."""
 
     curves: dict[RunSpec, Array] = field(default_factory=dict)
     damaged: list[RunSpec] = field(default_factory=list)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 from tellback.errors import FieldError, SettingError, TellbackError, unknown_name, whole
 from tellback.lab.sequential import MIN_PAIRS
+from tellback.lab.wording import counted
 from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.roles import AgentSpec, WorldSpec
 from tellback.sources import Rooms, edited_since, is_own, is_typed, rooms_of, source_of
@@ -41,9 +42,8 @@ class RunSpec:
     def __post_init__(self) -> None:
         _demand_specs("A run", [self.world], WorldSpec)
         _demand_specs("A run", [self.agent], AgentSpec)
-        set_field = object.__setattr__
-        set_field(self, "rounds", whole("rounds", self.rounds))
-        set_field(self, "seed", whole("seed", self.seed, at_least=0))
+        object.__setattr__(self, "rounds", whole("rounds", self.rounds))
+        object.__setattr__(self, "seed", whole("seed", self.seed, at_least=0))
 
     def to_data(self) -> Data:
         """The configuration as plain data."""
@@ -85,6 +85,10 @@ class RunSpec:
             object.__setattr__(self, "_identified", (sources, identity_of(self.to_data())))
         assert self._identified is not None
         return self._identified[1]
+
+    def brief(self) -> str:
+        """The first characters of its identity, the agent and the seed: a line of a list."""
+        return f"{self.identity[:10]} {self.agent.label()}, seed {self.seed}"
 
     def rooms(self, hint: Rooms | None = None) -> Rooms:
         """The rooms of tellback that the run depends on, as they are now."""
@@ -170,13 +174,12 @@ class Decide:
     batch: int = 10
 
     def __post_init__(self) -> None:
-        set_field = object.__setattr__
         given: Any = self.between
         if not isinstance(given, tuple | list) or len(given) != 2 or given[0] == given[1]:
             raise FieldError("between", f"between must name two agents, not {given!r}.")
-        set_field(self, "between", tuple(map(str, given)))
-        set_field(self, "at_most", whole("at_most", self.at_most, at_least=MIN_PAIRS))
-        set_field(self, "batch", whole("batch", self.batch))
+        object.__setattr__(self, "between", tuple(map(str, given)))
+        object.__setattr__(self, "at_most", whole("at_most", self.at_most, at_least=MIN_PAIRS))
+        object.__setattr__(self, "batch", whole("batch", self.batch))
 
 
 @dataclass(frozen=True, repr=False)
@@ -292,18 +295,16 @@ class Study:
 
     def shared_truth(self) -> str:
         """A warning if settings are chosen in the same truth that is reported; else empty."""
-        seeded = [
-            part
-            for part in all_parts(self.world)
-            if isinstance(part, WorldSpec) and getattr(part, "seed", None) is not None
-        ]
+        worlds = [part for part in all_parts(self.world) if isinstance(part, WorldSpec)]
+        seeds = {world.kind: getattr(world, "seed", None) for world in worlds}
+        seeded = {kind: seed for kind, seed in seeds.items() if seed is not None}
         if not seeded or all(len(grid) == 1 for grid in self.agents.values()):
             return ""
-        seed = getattr(seeded[0], "seed", None)
+        kind, seed = next(iter(seeded.items()))
         return (
-            f"In study {self.name!r} settings are chosen in the truth that is reported: "
-            f"{seeded[0].kind} has a seed of its own ({seed}), so all seeds of the study share one "
-            "truth. Leave it out to report on other truths."
+            f"In study {self.name!r} settings are chosen in the truth that is reported: {kind} has "
+            f"a seed of its own ({seed}), so all seeds of the study share one truth. Leave it out "
+            "to report on other truths."
         )
 
     def tuning_seeds(self, name: str) -> tuple[int, ...]:
@@ -354,7 +355,7 @@ class Study:
     def __repr__(self) -> str:
         return (
             f"<Study {self.name!r}: {', '.join(self.agents)} in {self.world.kind}, "
-            f"{self.rounds:,} rounds, {len(self.reported)} reported seeds>"
+            f"{self.rounds:,} rounds, {counted(len(self.reported), 'reported seed')}>"
         )
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from functools import partial
@@ -32,6 +32,13 @@ from tellback.worlds import WorldSpec
 STUDY_KEYS = ("name", "rounds", "tuning", "reported", "worlds", "agents")
 STUDY_OPTIONS = ("everywhere", "tuning_runs", "decide")
 
+EXAMPLES: dict[type[Spec], str] = {
+    WorldSpec: "synthetic",
+    AgentSpec: "loril",
+    ModelSpec: "mixture",
+    EncoderSpec: "thumbnail",
+}
+
 AnySpec = TypeVar("AnySpec", bound=Spec)
 T = TypeVar("T")
 
@@ -47,6 +54,11 @@ def read_plan(path: str | Path) -> Plan:
         sys.path.append(folder)  # workers get the same path
     try:
         return plan_from_toml(path.read_text(encoding="utf-8"), str(path))
+    except FileNotFoundError:
+        others = [other.name for other in path.parent.glob("*.toml")]
+        raise unknown_name(f"study file in {folder} named", path.name, others) from None
+    except OSError as error:
+        raise SettingError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise SettingError(f"{path} is not a text in UTF-8: {error}.") from error
 
@@ -182,7 +194,7 @@ class _Reader:
             needs = f"{base.an().capitalize()} needs a kind"
             for key in get_close_matches("kind", table.value, n=1) if kind is None else ():
                 self._refuse(table[key], f"{needs}. Did you mean 'kind' by {key!r}?")
-            self._refuse(where, f"{needs}, such as kind = {_example(base)!r}.")
+            self._refuse(where, f"{needs}, such as kind = {EXAMPLES.get(base, '...')!r}.")
         where = table["kind"] if table is given else given
         spec: AnySpec = self._with_line(where, lambda: named_spec(base, kind))
         return self._changed(spec, {k: v for k, v in table.items() if k != "kind"}, given)
@@ -246,11 +258,9 @@ class _Reader:
         return given
 
     def _tables(self, given: _Located) -> list[_Located]:
-        if not isinstance(given.value, Sequence) or isinstance(given.value, str):
+        value = given.value
+        if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
             self._refuse(given, "studies are written as tables, each headed [[studies]].")
-        for table in given.value:
-            if not isinstance(table, Mapping):
-                self._refuse(given, "studies are written as tables, each headed [[studies]].")
         return [given[i] for i in range(len(given.value))]
 
     def _demand_known(self, table: _Located, what: str, more: list[str]) -> None:
@@ -285,13 +295,3 @@ def _error(spec: Spec, values: Mapping[str, Any]) -> str | None:
     except TellbackError as error:
         return str(error)
     return None
-
-
-def _example(base: type[Spec]) -> str:
-    examples: dict[type[Spec], str] = {
-        WorldSpec: "synthetic",
-        AgentSpec: "loril",
-        ModelSpec: "mixture",
-        EncoderSpec: "thumbnail",
-    }
-    return examples.get(base, "...")

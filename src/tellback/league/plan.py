@@ -29,39 +29,17 @@ SLOW = 20
 
 @dataclass(frozen=True)
 class LeagueWorld:
-    """A world of the league.
-
-    Parameters
-    ----------
-    name : str
-        Its name in tables.
-    world : WorldSpec
-        The world.
-    rounds : int
-        The length of each run.
-    agents : AgentGrids
-        The agents beside the recommended one.
-    rival : str
-        The agent among them with which the recommended agent is compared.
-    bar : float
-        The share of the rival's regret that the recommended agent must save.
-    reported, versus_rival : int
-        The number of seeds for all agents, and for the recommended agent and its rival.
-    first : int
-        The first of those seeds.
-    tuning : tuple of int
-        The seeds on which settings are chosen.
-    """
+    """A world of the league."""
 
     name: str
     world: WorldSpec
     rounds: int
-    agents: AgentGrids
-    rival: str
-    bar: float
-    reported: int = 100
-    versus_rival: int = 100
-    first: int = 0
+    agents: AgentGrids  # beside the recommended one
+    rival: str  # the agent among them with which the recommended one is compared
+    bar: float  # the share of the rival's regret that the recommended agent must save
+    reported: int = 100  # seeds for all agents
+    versus_rival: int = 100  # seeds for the recommended agent and its rival
+    first: int = 0  # the first of those seeds
     tuning: tuple[int, ...] = TUNING
 
     def studies(self, scale: float) -> tuple[Study, Study]:

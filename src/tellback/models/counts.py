@@ -24,26 +24,15 @@ class Counts:
     features are new in every round, there is one entry per description.
 
     The arrays are public because kernels work on them. Finding an entry in Python would cost
-    more than the rest of a round's learning.
+    more than the rest of a round's learning:
 
-    Parameters
-    ----------
-    instructions, dim : int
-        |X| and d.
-
-    Attributes
-    ----------
-    sizes : Indices
-        The number of entries (the other arrays have room for more), and a cursor for the model.
-    numbers : Array
-        One row per entry: its count, its features, its responsibilities (for the model). They
-        are one array because a kernel needs all of them together.
-    links : Indices
-        One row per entry: its instruction, and the next older entry of the same instruction.
-    first : Indices
-        The newest entry of each instruction.
-    slots : Indices
-        A hash table of the entries, at most half full.
+    - ``sizes``: the number of entries (the other arrays have room for more), and a cursor for the
+      model;
+    - ``numbers``: a row for each entry with its count, its features and its responsibilities (for
+      the model), in one array because a kernel needs all of them together;
+    - ``links``: a row for each entry with its instruction, and the next older entry of the same;
+    - ``first``: the newest entry of each instruction;
+    - ``slots``: a hash table of the entries, at most half full.
     """
 
     def __init__(self, instructions: int, dim: int) -> None:

@@ -21,19 +21,22 @@ LEAST_WRONG, MOST_WRONG = 0.001, 0.9
 STEPS = 30
 """Of EM, which converges much faster than that."""
 
+SHARPNESS = 2.0
+"""How much a standard deviation of fit adds to the logarithm of a probability."""
+
 LARGEST = 30.0
 """Of a lift: no description is as sure as that."""
 
 
-def lifts(log_lifts: Array) -> Array:
+def lifts(fits: Array) -> Array:
     """How much more likely each description is for its own response than for others, as a log.
 
     Parameters
     ----------
-    log_lifts : Array
-        A row a description: the log-lift of its own response, then of the others.
+    fits : Array
+        A row a description: its fit to its own response, then to the others.
     """
-    own, others = log_lifts[:, 0], log_lifts[:, 1:]
+    own, others = SHARPNESS * fits[:, 0], SHARPNESS * fits[:, 1:]
     highest = others.max(axis=1)
     mean = np.exp(others - highest[:, None]).mean(axis=1)
     compared: Array = np.clip(own - highest - np.log(mean), -LARGEST, LARGEST)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from functools import partial
+from typing import Annotated, Protocol
 
 import numpy as np
 
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError, real, whole
+from tellback.models.states import demand_size, saved_array
 from tellback.responses import Listed
 from tellback.roles import State
 
@@ -17,6 +19,9 @@ EPSILON = float(np.finfo(np.float64).eps)
 
 LOWEST_RIDGE = 1e-9
 """Below this, rounding errors in the inverse would outweigh the data."""
+
+Lambda = Annotated[float, partial(real, at_least=LOWEST_RIDGE)]
+"""A setting that is a ridge."""
 
 LARGEST_RATIO = 1e9
 """The largest |g|^2 / lambda. The inverse starts at 1 / lambda, and its errors stay at EPSILON
@@ -37,23 +42,18 @@ class Widths(Protocol):
     @property
     def lam(self) -> float:
         """The ridge now."""
-        ...
 
     def add(self, features: Array) -> None:
         """Add g g' to Sigma."""
-        ...
 
     def squared_widths(self, responses: Listed, keep: bool) -> Array:
         """g' Sigma^-1 g for every listed response."""
-        ...
 
     def state(self) -> State:
         """Everything learned, in arrays and numbers."""
-        ...
 
     def restore(self, state: State) -> None:
         """Restore such a state."""
-        ...
 
 
 class Ellipsoid:
@@ -81,9 +81,7 @@ class Ellipsoid:
         self._cached: Listed | None = None
         self._columns = _NO_COLUMNS  # those of the cached responses
         self._widths = _NO_WIDTHS
-        self._updated = (
-            False  # whether the cached widths have been updated since they were computed
-        )
+        self._updated = False  # whether the cached widths were updated since they were computed
 
     @property
     def log_det(self) -> float:
@@ -118,10 +116,7 @@ class Ellipsoid:
         self.count -= 1
 
     def _change(self, features: Array, sign: float, lost: float, longest: float) -> bool:
-        if features.shape != self._shape:
-            raise SettingError(
-                f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
-            )
+        demand_size(features, self._shape[0])
         self._updated = True
         return _rank_one(self.inverse, features, sign, lost, longest, self._columns, self._widths)
 
@@ -166,19 +161,9 @@ class Ellipsoid:
 
     def restore(self, state: State) -> None:
         """Restore a state that ``state()`` gave."""
-        inverse = np.array(state["inverse"], dtype=np.float64)
-        cached = np.asarray(state["kept"], dtype=np.float64)
-        widths = np.array(state["widths"], dtype=np.float64)
-        fits = inverse.shape == 2 * self._shape and cached.shape == (len(widths), *self._shape)
-        numbers = [inverse, cached, widths]
-        if not all(np.isfinite(part).all() for part in numbers) or (widths < 0).any():
-            raise SettingError("The saved ellipsoid has numbers that are not possible.")
-        if not fits:
-            raise SettingError(
-                f"The saved ellipsoid has an inverse of shape {inverse.shape}, responses of "
-                f"shape {cached.shape} and {len(widths)} widths; this agent's features are of "
-                f"size {self._shape[0]}."
-            )
+        inverse = saved_array(state, "inverse", 2 * self._shape)
+        widths = saved_array(state, "widths", np.shape(state["widths"])[:1], least=0)
+        cached = saved_array(state, "kept", (len(widths), *self._shape))
         self.count = whole("count", int(state["count"]), at_least=0)
         self.inverse = inverse
         self._cached, self._columns, self._widths = None, _NO_COLUMNS, _NO_WIDTHS

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
+from tellback.models.states import demand_size
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, Natural, Positive
 from tellback.streams import CLASS_STREAM, Streams
 from tellback.theory import softmax_class
 
@@ -36,16 +38,9 @@ class FiniteClass(ModelSpec):
         The members are softmaxes of standard Gaussians divided by this.
     """
 
-    size: int = 64
-    seed: int = 0
-    temperature: float = 0.75
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            size=whole("size", self.size),
-            seed=whole("seed", self.seed, at_least=0),
-            temperature=real("temperature", self.temperature, above=0),
-        )
+    size: Count = 64
+    seed: Natural = 0
+    temperature: Positive = 0.75
 
     def members(self, instructions: int, dim: int) -> Array:
         """The class: an array of shape (size, instructions, dim)."""
@@ -70,10 +65,7 @@ class FiniteClass(ModelSpec):
 class FiniteClassModel:
     """The live class with the log-likelihood of every member.
 
-    Parameters
-    ----------
-    members : Array
-        Of shape (size, instructions, dim).
+    ``members`` are of shape (size, instructions, dim).
     """
 
     def __init__(self, members: Array) -> None:
@@ -118,8 +110,7 @@ class FiniteClassModel:
         """Add the log-probability of the description to every member."""
         _, instructions, dim = self._members.shape
         x = checked_instruction(description, instructions)
-        if features.shape != (dim,):
-            raise SettingError(f"features must be {dim} numbers, not of shape {features.shape}.")
+        demand_size(features, dim)
         if not (features >= 0).all() or not 0 < features.sum() < np.inf:  # NaN too
             raise SettingError(f"features must be a distribution, not {features}.")
         with np.errstate(divide="ignore"):  # a probability of 0 rules a member out

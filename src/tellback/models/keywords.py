@@ -5,10 +5,10 @@ features of the response:
 
     P(x | y, s) = P(x) exp(lift of x by y).
 
-P(x) is a trigram model (``Trigrams``). The lift comes from a Bayesian regression of all words at
-once (``WordRegression``) on random Fourier features (``Fourier``): it compares the words of x with
-those that the features make likely, in the metric of the noise. So words that go with no features,
-and words that always go together, count as little as they tell.
+P(x) is a trigram model (``Trigrams``). The lift is proportional to the fit of x to y, by a Bayesian
+regression of all words at once (``WordRegression``) on random Fourier features (``Fourier``): the
+words of x are compared with those that the features make likely, in the metric of the noise. So
+words that go with no features, and words that always go together, count as little as they tell.
 
 A description is learned by one rank-one update. At powers of two all descriptions are learned again
 at once: features are standardised by all so far, the most frequent words are chosen, and each
@@ -40,6 +40,17 @@ from tellback.roles import Facts, Instruction, State
 TINY = -500.0
 """Logarithms below this are compressed: exp underflows at about -745."""
 
+SLOPE = 0.7
+"""The log-lift of a standard deviation of fit.
+
+In the classroom's demonstration (seeds 1000 to 1007, 100 requests each, 20 descriptions), responses
+whose estimate was at least twice that of any other were right in 95% of the cases; with a slope of
+1 in 90%, and with 2 in 84%.
+"""
+
+SPEECH = 2.0
+"""The same where the model speaks. With less, it would say too much that is not true."""
+
 REFITTED_AT = tuple(2**i for i in range(13))
 """Numbers of descriptions at which all are learned again. Later, little would change."""
 
@@ -51,6 +62,10 @@ OTHERS = 64
 
 MOST_WORDS = 384
 """The number of words in the regression at most."""
+
+
+MANY_FEATURES = 100
+"""From so many on, words are nearly linear in the features, and waves add only noise."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +103,11 @@ class Keywords(ModelSpec):
             lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
             noise=real("noise", self.noise, above=0),
         )
+
+    @classmethod
+    def for_features(cls, dim: int) -> Keywords:
+        """The settings for so many features, chosen on pictures and on people's recordings."""
+        return cls(waves=0, lam=3.0, noise=6.0) if dim >= MANY_FEATURES else cls()
 
     def build(self, facts: Facts, rng: np.random.Generator) -> KeywordsModel:
         """A model without data."""
@@ -138,18 +158,18 @@ class KeywordsModel:
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """P-hat(x | y, s) of the whole sentence for every listed response."""
         sentence = self._checked(instruction, responses)
-        told = self._columns.told(words(sentence))
+        told, known = self._told(sentence)
         expected = self._regression.expected(self._fourier(responses.matrix))
-        return self._tilted(sentence, self._regression.log_lifts(told, expected))
+        return self._tilted(sentence, self._regression.fits(told, expected, known))
 
     def draws(
         self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
     ) -> Array:
         """Samples of the estimates, a row a sample: the regression is drawn from its posterior."""
         sentence = self._checked(instruction, responses)
-        told = self._columns.told(words(sentence))
+        told, known = self._told(sentence)
         points = self._fourier(responses.matrix)
-        return self._tilted(sentence, self._regression.draws(told, points, count, rng))
+        return self._tilted(sentence, self._regression.draws(told, points, count, rng, known))
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Add the description to the log, the trigrams and the regression."""
@@ -169,8 +189,8 @@ class KeywordsModel:
         """Learn the latest description, as far as it is believed."""
         regression = self._regression
         if self._others is not None:
-            own = regression.log_lifts(told, regression.expected(point))
-            others = regression.log_lifts(told, self._others)
+            own = regression.fits(told, regression.expected(point))
+            others = regression.fits(told, self._others)
             lift = doubt.lifts(np.hstack([own, others])[None, :])
             self._weights[-1] = float(doubt.believed(lift, self.wrong)[0])
         regression.learn(point[0], told, self._weights[-1])
@@ -188,8 +208,7 @@ class KeywordsModel:
         points = self._fourier(features)
         self._regression.fit(points, told, weights)
         if n >= DOUBTED_FROM:
-            log_lifts = self._regression.left_out(points, told, weights, picked)
-            lift = doubt.lifts(log_lifts)
+            lift = doubt.lifts(self._regression.left_out(points, told, weights, picked))
             self.wrong = doubt.share_wrong(lift, self.wrong)
             weights = doubt.believed(lift, self.wrong)
             self._regression.fit(points, told, weights)
@@ -203,21 +222,26 @@ class KeywordsModel:
             )
         return checked_sentence(instruction)
 
-    def _tilted(self, sentence: str, log_lifts: Array) -> Array:
-        """The probability of a sentence from its log-lifts."""
+    def _told(self, sentence: str) -> tuple[Array, float]:
+        """Which columns have a word in a sentence, and the share of its words that are known."""
+        said = words(sentence)
+        return self._columns.told(said), self._columns.known(said)
+
+    def _tilted(self, sentence: str, fits: Array) -> Array:
+        """The probability of a sentence from how well it fits."""
         rows = self._vocabulary.look_up(sentence)
         size = max(rows, default=0) + len(self._vocabulary)
-        return _as_probabilities(self._trigrams.log_probability(rows, size) + log_lifts)
+        return _as_probabilities(self._trigrams.log_probability(rows, size) + SLOPE * fits)
 
     def speak(self, features: Array, rng: np.random.Generator) -> str:
         """A description of a response, drawn word by word."""
         point = self._fourier(self._log.checked(features)[None, :])
-        lifts = self._regression.word_lifts(self._regression.expected(point))[0]
+        fits = self._regression.word_fits(self._regression.expected(point))[0]
         size = len(self._vocabulary)
         tilt = np.zeros(size)
         for row, word in enumerate(self._vocabulary.words_of(range(END + 1, size)), END + 1):
             column = self._columns.of(word)
-            tilt[row] = 0.0 if column is None else lifts[column]
+            tilt[row] = 0.0 if column is None else SPEECH * fits[column]
         rows: list[int] = []
         while len(rows) < LONGEST:
             weights = self._trigrams.following(rows, size) * np.exp(tilt)

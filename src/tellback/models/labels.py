@@ -10,6 +10,7 @@ from tellback.arrays import Array, Indices
 from tellback.encoders.text import TextEncoder, TextEncoderSpec
 from tellback.errors import SettingError
 from tellback.models.model import checked_instruction, checked_sentence
+from tellback.models.states import NothingLearned
 from tellback.roles import Instruction, State
 
 _ONE = np.ones(1)
@@ -29,44 +30,22 @@ class LabelEncoder(Protocol):
     @property
     def size(self) -> int:
         """The number of rows now."""
-        ...
 
     def look_up(self, instruction: Instruction) -> SparseLabel:
         """The label of an instruction; without rows if it is new. Changes nothing."""
-        ...
 
     def learn(self, instruction: Instruction) -> SparseLabel:
         """The label of an instruction; a new one gets a row."""
-        ...
 
     def state(self) -> State:
         """The learned rows, in arrays."""
-        ...
 
     def restore(self, state: State) -> None:
         """Restore such a state."""
-        ...
 
 
-class _FixedLabels:
-    """The state of labels that do not change."""
-
-    def state(self) -> State:
-        """Nothing is learned."""
-        return {}
-
-    def restore(self, state: State) -> None:
-        """Nothing is learned."""
-
-
-class TableLabels(_FixedLabels):
-    """One row for each instruction of a table.
-
-    Parameters
-    ----------
-    instructions : int
-        |X|.
-    """
+class TableLabels(NothingLearned):
+    """One row for each instruction of a table."""
 
     def __init__(self, instructions: int) -> None:
         self.size = instructions
@@ -133,14 +112,8 @@ class SentenceLabels:
         self._rows = rows
 
 
-class EmbeddedLabels(_FixedLabels):
-    """One row for each feature of an encoder; similar sentences share rows.
-
-    Parameters
-    ----------
-    encoder : TextEncoderSpec
-        The encoder of sentences.
-    """
+class EmbeddedLabels(NothingLearned):
+    """One row for each feature of an encoder; similar sentences share rows."""
 
     def __init__(self, encoder: TextEncoderSpec) -> None:
         self.size = encoder.dim

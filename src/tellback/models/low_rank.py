@@ -21,11 +21,12 @@ import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
-from tellback.models.states import saved_array
+from tellback.models.states import demand_size, saved_array
 from tellback.responses import SIMPLEX_TOLERANCE, Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, Positive
 
 OWN_STEPS = 2
 """EM steps on the described response; the others take one when it is their turn."""
@@ -54,18 +55,10 @@ class LowRank(ModelSpec):
         The number of other responses that a description refreshes, in turn.
     """
 
-    rank: int = 10
-    smooth: float = 0.5
-    spread: float = 2.0
-    refresh: int = 20
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            rank=whole("rank", self.rank),
-            smooth=real("smooth", self.smooth, above=0),
-            spread=real("spread", self.spread, above=0),
-            refresh=whole("refresh", self.refresh),
-        )
+    rank: Count = 10
+    smooth: Positive = 0.5
+    spread: Positive = 2.0
+    refresh: Count = 20
 
     def build(self, facts: Facts, rng: np.random.Generator) -> LowRankModel:
         """Two factors that are almost uniform."""
@@ -146,10 +139,7 @@ class LowRankModel:
         """Count the description; refresh its response and some others."""
         x = checked_instruction(description, len(self._f))
         features = np.asarray(features, dtype=np.float64)
-        if features.shape != self._shape:
-            raise SettingError(
-                f"features must be {self._shape[0]} numbers, not of shape {features.shape}."
-            )
+        demand_size(features, self._shape[0])
         if not features.min() >= 0 or not abs(features.sum() - 1) <= SIMPLEX_TOLERANCE:
             raise SettingError(f"features must be non-negative and sum to 1, not {features}.")
         _learn(

@@ -27,6 +27,7 @@ from tellback.models.model import ModelSpec, checked_instruction, demand_distrib
 from tellback.models.states import saved_array
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, NonNegative
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,8 @@ class Mixture(ModelSpec):
         Dirichlet prior, and a few descriptions rule no instruction out.
     """
 
-    refresh: int = 32
-    smoothing: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            refresh=whole("refresh", self.refresh),
-            smoothing=real("smoothing", self.smoothing, at_least=0),
-        )
+    refresh: Count = 32
+    smoothing: NonNegative = 0.0
 
     def build(self, facts: Facts, rng: np.random.Generator) -> MixtureModel:
         """An estimate without data: every column of F uniform."""
@@ -108,38 +103,21 @@ class MixtureModel:
         return estimates
 
     def draws(
-        self,
-        instruction: Instruction,
-        responses: Listed,
-        count: int,
-        rng: np.random.Generator,
-        prior: float | None = None,
+        self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
     ) -> Array:
         """Samples of f(x) . g(y, s) for every listed response, a row a sample.
 
         F[x, i] is drawn from Beta(a + E[x, i], a (|X| - 1) + E[., i] - E[x, i]), each
         component by itself: the posterior under a symmetric Dirichlet prior a if the expected
         counts E were observed (the mean-field approximation). The uncertainty about the
-        component of each description is ignored, so the samples spread too little.
-
-        Parameters
-        ----------
-        instruction, responses
-            x, and the responses.
-        count : int
-            The number of samples.
-        rng : numpy.random.Generator
-            The source of randomness.
-        prior : float, optional
-            a. By default the smoothing, or 1 / |X| without smoothing: then the prior weighs as
-            much as one description.
+        component of each description is ignored, so the samples spread too little. a is the
+        smoothing, or 1 / |X| without smoothing: then the prior weighs as much as one description.
         """
         if responses is not self._accepted:
             self._accept(responses)
         x, others = checked_instruction(instruction, self._instructions), self._instructions - 1
         shape = (whole("count", count), len(self._totals))
-        default = self._smoothing or 1 / self._instructions
-        a = default if prior is None else real("prior", prior, above=0)
+        a = self._smoothing or 1 / self._instructions
         f = np.ones(shape)  # a single instruction is certain
         if others:
             rest = np.maximum(self._totals - self._expected[x], 0.0)  # rounding

@@ -12,13 +12,14 @@ import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled_freely
-from tellback.errors import real, whole
+from tellback.errors import whole
 from tellback.models.counts import COUNT, FEATURES, INSTRUCTION, Counts
 from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
 from tellback.models.states import saved_array
 from tellback.models.training import EPSILON, FIRST_DECAY, SECOND_DECAY
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, NonNegative, Positive
 
 
 @dataclass(frozen=True)
@@ -38,16 +39,9 @@ class MixtureByAdam(ModelSpec):
 
     version: ClassVar[int] = 2  # compiled: the last bits differ from PyTorch's
 
-    learning_rate: float = 0.001
-    steps: int = 1
-    start: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            learning_rate=real("learning_rate", self.learning_rate, above=0),
-            steps=whole("steps", self.steps),
-            start=real("start", self.start, at_least=0),
-        )
+    learning_rate: Positive = 0.001
+    steps: Count = 1
+    start: NonNegative = 0.0
 
     def build(self, facts: Facts, rng: np.random.Generator) -> MixtureByAdamModel:
         """A model without data."""
@@ -57,17 +51,7 @@ class MixtureByAdam(ModelSpec):
 
 
 class MixtureByAdamModel:
-    """A live mixture fitted by Adam.
-
-    Parameters
-    ----------
-    instructions, dim : int
-        |X| and d, the shape of F.
-    learning_rate, steps
-        As in ``MixtureByAdam``.
-    theta : Array, optional
-        The first theta; 0 by default.
-    """
+    """A live mixture fitted by Adam; the first theta is 0 by default."""
 
     inexact: ClassVar[str] = "its fit is not the exact maximum of the likelihood"
 

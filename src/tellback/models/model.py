@@ -21,19 +21,15 @@ class Model(Protocol):
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """The estimate of P(x | y, s) for every listed response y. Changes nothing."""
-        ...
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Learn the description of a response with these features."""
-        ...
 
     def state(self) -> State:
         """Everything learned, in arrays and numbers."""
-        ...
 
     def restore(self, state: State) -> None:
         """Restore such a state."""
-        ...
 
 
 @runtime_checkable
@@ -42,7 +38,6 @@ class Withdrawing(Protocol):
 
     def withdraw(self, features: Array, description: Instruction) -> None:
         """Become as if this description of these features had never been learned."""
-        ...
 
 
 @runtime_checkable
@@ -51,7 +46,6 @@ class Likely(Protocol):
 
     def likelihood_gap(self) -> float:
         """An upper bound on how much higher the log-likelihood of any f in its class is."""
-        ...
 
 
 @runtime_checkable
@@ -60,7 +54,6 @@ class Speaking(Protocol):
 
     def speak(self, features: Array, rng: np.random.Generator) -> str:
         """A sentence drawn from P-hat(. | y, s)."""
-        ...
 
 
 @runtime_checkable
@@ -78,7 +71,6 @@ class Posterior(Protocol):
         self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
     ) -> Array:
         """Samples of P(x | y, s) for every listed response: a row a sample. Changes nothing."""
-        ...
 
 
 @runtime_checkable
@@ -87,11 +79,9 @@ class Representing(Model, Protocol):
 
     def represent(self, features: Array) -> Array:
         """g-hat of every row of features, a row each. Changes nothing."""
-        ...
 
     def representation(self, responses: Listed) -> Array:
         """g-hat of every listed response, a row each. Changes nothing."""
-        ...
 
 
 @dataclass(frozen=True)

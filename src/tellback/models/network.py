@@ -10,17 +10,18 @@ takes a fraction of PyTorch's overhead.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError, whole
 from tellback.models.model import ModelSpec, checked_instruction, demand_table
 from tellback.models.states import saved_array
 from tellback.models.training import EPSILON, FIRST_DECAY, SECOND_DECAY, draw_batch
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, Natural, NonNegative, Positive
 from tellback.theory import softmax
 
 MOMENTS = ("first_moment", "second_moment")
@@ -46,22 +47,12 @@ class Network(ModelSpec):
         Weight decay, which acts as a prior.
     """
 
-    rank: int = 10
-    hidden: int = 32
-    learning_rate: float = 0.01
-    steps: int = 2
-    batch: int = 64
-    decay: float = 0.003
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            rank=whole("rank", self.rank),
-            hidden=whole("hidden", self.hidden),
-            learning_rate=real("learning_rate", self.learning_rate, above=0),
-            steps=whole("steps", self.steps, at_least=0),
-            batch=whole("batch", self.batch),
-            decay=real("decay", self.decay, at_least=0),
-        )
+    rank: Count = 10
+    hidden: Count = 32
+    learning_rate: Positive = 0.01
+    steps: Natural = 2
+    batch: Count = 64
+    decay: NonNegative = 0.003
 
     def build(self, facts: Facts, rng: np.random.Generator) -> NetworkModel:
         """Small random weights, so that every estimate is almost 1 / |X|."""
@@ -198,24 +189,25 @@ class NetworkModel:
 
     def state(self) -> State:
         """The history, the weights, and Adam's moments."""
-        state: dict[str, Any] = {
+        return {
             "features": self._features[: self._size].copy(),
             "descriptions": self._descriptions[: self._size].copy(),
             "key": self._key,
             "steps": self._steps,
+            **{name: array.copy() for name, array in self._trained().items()},
         }
-        for name, weight in self._weights.items():
-            state[name] = weight.copy()
-            for moment, values in zip(MOMENTS, self._moments[name], strict=True):
-                state[f"{name}.{moment}"] = values.copy()
-        return state
+
+    def _trained(self) -> dict[str, Array]:
+        """The weights and Adam's moments, by their names in a state."""
+        trained = dict(self._weights)
+        for name, moments in self._moments.items():
+            trained |= {f"{name}.{which}": m for which, m in zip(MOMENTS, moments, strict=True)}
+        return trained
 
     def restore(self, state: State) -> None:
         """Restore a state that ``state()`` gave."""
-        saved: dict[str, Array] = {}
-        for name in self._weights:
-            for part in (name, *(f"{name}.{moment}" for moment in MOMENTS)):
-                saved[part] = saved_array(state, part, self._weights[name].shape)
+        trained = self._trained()
+        saved = {name: saved_array(state, name, array.shape) for name, array in trained.items()}
         descriptions = np.array(state["descriptions"], dtype=np.int64)
         if not ((descriptions >= 0) & (descriptions < self._instructions)).all():
             raise SettingError("The saved descriptions have numbers that are not possible.")
@@ -227,8 +219,6 @@ class NetworkModel:
         while len(self._descriptions) < self._size:
             self._grow()
         self._features[: self._size], self._descriptions[: self._size] = features, descriptions
-        for name, weight in self._weights.items():
-            weight[:] = saved[name]
-            for moment, values in zip(MOMENTS, self._moments[name], strict=True):
-                values[:] = saved[f"{name}.{moment}"]
+        for name, array in trained.items():
+            array[:] = saved[name]
         self._f = softmax(self._weights["theta"], 1.0, axis=0)

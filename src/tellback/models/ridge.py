@@ -19,8 +19,8 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
-from tellback.errors import SettingError, real
-from tellback.models.ellipsoid import LOWEST_RIDGE, Ellipsoid, demand_short
+from tellback.errors import SettingError
+from tellback.models.ellipsoid import Ellipsoid, Lambda, demand_short
 from tellback.models.labels import EmbeddedLabels, LabelEncoder, SentenceLabels, TableLabels
 from tellback.models.model import ModelSpec
 from tellback.models.states import saved_array
@@ -46,11 +46,11 @@ class Ridge(ModelSpec):
     0.1
     """
 
-    lam: float = 1.0
+    lam: Lambda = 1.0
     labels: TextEncoderSpec | None = None
 
     def __post_init__(self) -> None:
-        self._set_validated(lam=real("lam", self.lam, at_least=LOWEST_RIDGE))
+        super().__post_init__()
         if self.labels is not None:
             demand_text_encoder("labels", self.labels)
 

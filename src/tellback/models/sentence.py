@@ -7,12 +7,13 @@ words of x, each given the words before it. The end of the sentence counts as a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError, whole
 from tellback.models.description_log import DescriptionLog
 from tellback.models.gru import log_probabilities, next_word
 from tellback.models.gru_weights import Sizes, count, first_weights, views
@@ -22,6 +23,7 @@ from tellback.models.training import train
 from tellback.models.words import BEGIN, END, LONGEST, Vocabulary
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
+from tellback.specs import Count, Natural, Positive
 
 SCORED_AT_ONCE = 512  # responses; bounds the memory
 
@@ -49,24 +51,13 @@ class Sentence(ModelSpec):
     20
     """
 
-    hidden: int = 10
-    embedding: int = 10
-    layers: int = 2
-    steps: int = 20
-    batch: int = 32
-    learning_rate: float = 0.001
-    vocabulary: int = 34
-
-    def __post_init__(self) -> None:
-        self._set_validated(
-            hidden=whole("hidden", self.hidden),
-            embedding=whole("embedding", self.embedding),
-            layers=whole("layers", self.layers),
-            steps=whole("steps", self.steps, at_least=0),
-            batch=whole("batch", self.batch),
-            learning_rate=real("learning_rate", self.learning_rate, above=0),
-            vocabulary=whole("vocabulary", self.vocabulary, at_least=3),
-        )
+    hidden: Count = 10
+    embedding: Count = 10
+    layers: Count = 2
+    steps: Natural = 20
+    batch: Count = 32
+    learning_rate: Positive = 0.001
+    vocabulary: Annotated[int, partial(whole, at_least=3)] = 34
 
     def build(self, facts: Facts, rng: np.random.Generator) -> SentenceModel:
         """A network with first weights as in PyTorch."""

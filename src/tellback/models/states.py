@@ -1,4 +1,4 @@
-"""Saved arrays, checked before a model takes them."""
+"""The states of models: saved arrays, checked before a model takes them."""
 
 from __future__ import annotations
 
@@ -17,3 +17,20 @@ def saved_array(state: State, name: str, shape: tuple[int, ...], least: float = 
     if not np.isfinite(values).all() or (values < least).any():
         raise SettingError(f"The saved {name} has numbers that are not possible.")
     return values
+
+
+class NothingLearned:
+    """The state of what learns nothing."""
+
+    def state(self) -> State:
+        """Nothing to save."""
+        return {}
+
+    def restore(self, state: State) -> None:
+        """Nothing to restore."""
+
+
+def demand_size(features: Array, dim: int) -> None:
+    """Refuse features of another size."""
+    if features.shape != (dim,):
+        raise SettingError(f"features must be {dim} numbers, not of shape {features.shape}.")

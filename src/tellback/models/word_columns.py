@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -46,6 +46,10 @@ class WordColumns:
         told = np.zeros(len(self))
         told[[column for word in sentence if (column := self.of(word)) is not None]] = 1.0
         return told
+
+    def known(self, sentence: Sequence[str]) -> float:
+        """The share of a sentence's words that have a column; 0 if it has none."""
+        return sum(self.of(word) is not None for word in sentence) / max(1, len(sentence))
 
     def add(self, sentence: Iterable[str]) -> None:
         """Give columns to new words, while there are some left."""

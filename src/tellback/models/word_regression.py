@@ -26,9 +26,6 @@ from tellback.roles import State
 NOISE_RATE = 0.01
 """The least noise of a word a description, in the long run."""
 
-SLOPE = 2.0
-"""The log-lift of one standard deviation: how far a description lies in the expected direction."""
-
 TINY = 1e-12
 
 
@@ -126,30 +123,40 @@ class WordRegression:
         words = _products(points, self.coefficients) - self.usual
         return Expected(words, _squares(words, self.metric))
 
-    def log_lifts(self, told: Array, expected: Expected) -> Array:
-        """log P(x | y, s) - log P(x) of a description, for every point.
+    def fits(self, told: Array, expected: Expected, known: float = 1.0) -> Array:
+        """How well a sentence fits each point, in standard deviations of a sentence of any other.
 
-        Words that are newer than what was expected are left out.
+        Parameters
+        ----------
+        told : Array
+            Which words occur in it.
+        expected : Expected
+            What the points make likely. Words that are newer than this are left out.
+        known : float
+            The share of its words that are known. The others may stand for any that are absent,
+            so absent words count by this share.
         """
-        by_told = (self.metric @ (told - self.usual))[: expected.words.shape[1]]
-        fits = _products(expected.words, by_told[None, :])[:, 0]
-        return _log_lifts(fits, expected.squares, self.weight)
+        by_told = (self.metric @ (told - known * self.usual))[: expected.words.shape[1]]
+        products = _products(expected.words, by_told[None, :])[:, 0]
+        return _fits(products, expected.squares, self.weight)
 
-    def word_lifts(self, expected: Expected) -> Array:
-        """How much each word adds to the log-lift of a description: a row a point."""
-        return _log_lifts(expected.words @ self.metric, expected.squares[:, None], self.weight)
+    def word_fits(self, expected: Expected) -> Array:
+        """How much each word adds to the fit of a sentence: a row a point."""
+        return _fits(expected.words @ self.metric, expected.squares[:, None], self.weight)
 
-    def draws(self, told: Array, points: Array, count: int, rng: np.random.Generator) -> Array:
-        """Samples of the log-lifts, a row a sample: W is drawn from its posterior.
+    def draws(
+        self, told: Array, points: Array, count: int, rng: np.random.Generator, known: float = 1.0
+    ) -> Array:
+        """Samples of the fits, a row a sample: W is drawn from its posterior.
 
         W z is normal around its mean, with covariance z' Sigma^-1 z times that of the noise. In
         the metric, the noise of every word is the same.
         """
         root = np.linalg.cholesky(self.metric)
-        towards, mean = (told - self.usual) @ root, self.expected(points).words @ root
+        towards, mean = (told - known * self.usual) @ root, self.expected(points).words @ root
         spread = _root(points @ self.inverse @ points.T) / np.sqrt(max(self.weight, 1.0))
         samples = mean + spread @ rng.standard_normal((count, *mean.shape))
-        return _log_lifts(samples @ towards, (samples**2).sum(axis=2), self.weight)
+        return _fits(samples @ towards, (samples**2).sum(axis=2), self.weight)
 
     def state(self) -> State:
         """Everything, in arrays and numbers."""
@@ -175,7 +182,7 @@ class WordRegression:
         self.counts, self.weight = counts, weight
 
     def left_out(self, points: Array, told: Array, weights: Array, others: Indices) -> Array:
-        """The log-lift of each description, by the regression without it.
+        """The fit of each description, by the regression without it.
 
         By the formulas of Sherman and Morrison, all at once.
 
@@ -201,23 +208,23 @@ class WordRegression:
         k = c / np.maximum(1 - c * np.einsum("nw,nw->n", missed, by_missed), 1e-3)
         missed_told = np.einsum("nw,nw->n", by_missed, told)
         missed_expected = np.einsum("nw,nw->n", by_missed, expected)
-        fits = np.einsum("nw,nw->n", by_told, expected) + k * missed_told * missed_expected
+        products = np.einsum("nw,nw->n", by_told, expected) + k * missed_told * missed_expected
         squares = np.einsum("nw,nw->n", by_expected, expected)
-        own = _log_lifts(fits, squares + k * missed_expected**2, self.weight)
+        own = _fits(products, squares + k * missed_expected**2, self.weight)
         crossed = by_missed @ expected[others].T
-        fits = by_told @ expected[others].T + (k * missed_told)[:, None] * crossed
-        lifts = _log_lifts(fits, squares[others] + k[:, None] * crossed**2, self.weight)
-        return np.hstack([own[:, None], lifts])
+        products = by_told @ expected[others].T + (k * missed_told)[:, None] * crossed
+        fits = _fits(products, squares[others] + k[:, None] * crossed**2, self.weight)
+        return np.hstack([own[:, None], fits])
 
 
-def _log_lifts(fits: Array, squares: Array, weight: float) -> Array:
-    """The log-lift from the product of told and expected in the metric, and expected squared.
+def _fits(products: Array, squares: Array, weight: float) -> Array:
+    """The fit, from the product of told and expected in the metric, and expected squared.
 
     A sentence tells some of what its response makes likely, and nobody knows how much. So the
     length of what is expected does not count, only its direction.
     """
-    lifts: Array = SLOPE * np.sqrt(weight / (squares + TINY)) * fits
-    return lifts
+    fits: Array = np.sqrt(weight / (squares + TINY)) * products
+    return fits
 
 
 def _root(covariance: Array) -> Array:

@@ -19,8 +19,7 @@ from tellback.off_policy.overlap import (
     target_probabilities,
 )
 from tellback.off_policy.policies import Estimates, Policy
-from tellback.responses import Listed
-from tellback.roles import Instruction, State
+from tellback.roles import Instruction, State, Task
 
 LEVEL = 0.95
 
@@ -149,7 +148,10 @@ def doubly_robust(
         that all rounds are used and none twice; afterwards it is put back as it was.
     """
     weighed = _Weighed(log, policy, level)
-    predicted = _learned_along(model, weighed.log) if learn else _frozen(model, weighed.log)
+    tasks = weighed.log.tasks
+    predicted = (
+        _learned_along(model, weighed.log) if learn else [_estimates(model, task) for task in tasks]
+    )
     pairs = zip(weighed.probabilities, predicted, strict=True)
     expected = np.array([shares @ q for shares, q in pairs])
     chosen = np.array([q[y] for q, y in zip(predicted, weighed.log.responses, strict=True)])
@@ -191,10 +193,6 @@ class _Weighed:
         )
 
 
-def _frozen(model: Estimates, usable: Log) -> list[Array]:
-    return [_estimates(model, task.instruction, task.responses) for task in usable.tasks]
-
-
 def _learned_along(model: Estimates, usable: Log) -> list[Array]:
     """The estimates for every round by a model that has learned from the rounds before it."""
     lacking = [name for name in ("learn", "state", "restore") if not hasattr(model, name)]
@@ -206,7 +204,7 @@ def _learned_along(model: Estimates, usable: Log) -> list[Array]:
     try:
         rounds = zip(usable.tasks, usable.responses.tolist(), usable.descriptions, strict=True)
         for task, response, description in rounds:
-            predicted.append(_estimates(learner, task.instruction, task.responses))
+            predicted.append(_estimates(learner, task))
             assert description is not None  # the round is usable
             learner.learn(task.responses.features(response), description)
     finally:
@@ -214,11 +212,11 @@ def _learned_along(model: Estimates, usable: Log) -> list[Array]:
     return predicted
 
 
-def _estimates(model: Estimates, instruction: Instruction, responses: Listed) -> Array:
-    estimates = np.array(model.estimates(instruction, responses), dtype=np.float64)
-    if estimates.shape != (len(responses),) or not np.isfinite(estimates).all():
+def _estimates(model: Estimates, task: Task) -> Array:
+    estimates = np.array(model.estimates(task.instruction, task.responses), dtype=np.float64)
+    if estimates.shape != (len(task.responses),) or not np.isfinite(estimates).all():
         raise SettingError(
-            f"The estimates of {type(model).__name__} for instruction {instruction!r} must be "
-            f"{len(responses)} finite numbers, not {estimates}."
+            f"The estimates of {type(model).__name__} for instruction {task.instruction!r} must "
+            f"be {len(task.responses)} finite numbers, not {estimates}."
         )
     return estimates

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, repeat
 from pathlib import Path
@@ -15,14 +15,18 @@ from tellback.arrays import AnyArray, Array, Indices
 from tellback.errors import SettingError
 from tellback.matching import Same
 from tellback.off_policy.kinds import UNKNOWN, checked_kind
-from tellback.off_policy.log_file import LogEntry, read_entries, write_entries
+from tellback.off_policy.log_file import PLAIN, LogEntry, read_entries, write_entries
 from tellback.protocol import rounds as played_rounds
+from tellback.recordings.examples import Example, numbered
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Instruction, Round, Task, WorldSpec
 from tellback.streams import Streams
 
 Matching = Callable[[Instruction, Instruction], bool]
 """Whether what was told (second) is what was asked for (first)."""
+
+Words = Callable[[Task, int], str]
+"""What a response to a task is, in words."""
 
 SAME = Same()
 
@@ -163,6 +167,31 @@ class Log:
         Features and instructions are stored exactly: models need nothing else.
         """
         write_entries(Path(path), self._entries(), self.kind)
+
+    def examples(self, words: Words | None = None) -> Iterator[Example]:
+        """The described rounds as training data; see ``tellback.recordings.export_examples``.
+
+        Parameters
+        ----------
+        words : callable, optional
+            Says in words what a response (second) to a task (first) is. By default responses have
+            numbers only.
+        """
+        for t, (task, response, said) in enumerate(
+            zip(self.tasks, self.responses.tolist(), self.descriptions, strict=True), start=1
+        ):
+            if said is not None:
+                possible = range(len(task.responses))
+                context = task.context if isinstance(task.context, PLAIN) else ""
+                yield Example(
+                    f"round {t}",
+                    str(said),
+                    response="" if words is None else words(task, response),
+                    index=response,
+                    context=str(context),
+                    candidates=tuple(words(task, y) if words else numbered(y) for y in possible),
+                    features=tuple(task.responses.features(response).tolist()),
+                )
 
     def __len__(self) -> int:
         return len(self.tasks)

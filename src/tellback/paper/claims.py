@@ -19,28 +19,15 @@ VERDICTS = {"less": "holds", "more": "does not hold", "undecided": "undecided"}
 class Claim:
     """One line of the claims table.
 
-    Parameters
-    ----------
-    claim : str
-        The paper's statement.
-    figure : str
-        The paper's figure for it.
-    reading : str
-        The reading of the paper under which it was measured.
-    measured : str
-        The measurement, with n and an interval; settings chosen on other seeds.
-    verdict : str
-        'holds', 'does not hold' or 'undecided'; 'not contradicted' for a statement about all
-        agents, or about the theorem's radius, tried with a few agents or a chosen k; 'vacuous' for
-        a bound that nothing can exceed; 'steeper here' for a growth that a loose bound allows.
-    note : str
-        Further notes.
+    A verdict is 'holds', 'does not hold' or 'undecided'; 'not contradicted' for a statement about
+    all agents, or about the theorem's radius, tried with a few agents or a chosen k; 'vacuous' for
+    a bound that nothing can exceed; 'steeper here' for a growth that a loose bound allows.
     """
 
-    claim: str
-    figure: str
-    reading: str
-    measured: str
+    claim: str  # the paper's statement
+    figure: str  # the paper's figure for it
+    reading: str  # the reading of the paper under which it was measured
+    measured: str  # with n and an interval; settings chosen on other seeds
     verdict: str
     note: str
 

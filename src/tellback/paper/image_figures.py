@@ -111,8 +111,8 @@ def _draw_rounds(drawn: Sequence[Round], title: str, path: Path) -> list[Path]:
             for y, (axis, shape) in enumerate(zip(row[1:], task.context.shapes, strict=True)):
                 chosen = y == choice.response
                 _show(axis, shape.picture(), "chosen" if chosen else "")
-                if chosen:
-                    _frame(axis, GOOD if good else BAD)
+                for side in axis.spines.values() if chosen else ():
+                    side.set(color=GOOD if good else BAD, linewidth=2.5)
         return save_figure(figure, path)
 
 
@@ -150,11 +150,6 @@ def _show(axis: Any, picture: Pictures, title: str) -> None:
     axis.grid(False)
     for side in axis.spines.values():
         side.set(visible=True, color="#cccccc", linewidth=0.6)
-
-
-def _frame(axis: Any, colour: str) -> None:
-    for side in axis.spines.values():
-        side.set(color=colour, linewidth=2.5)
 
 
 def _write(axis: Any, text: str, colour: str) -> None:

@@ -14,6 +14,7 @@ from tellback.agents import Greedy
 from tellback.lab.plan import Plan
 from tellback.lab.results import Results
 from tellback.lab.study import Study
+from tellback.lab.wording import counted
 from tellback.models import MixtureByAdam
 from tellback.paper.claims import Claim, claim
 from tellback.paper.grids import agents
@@ -41,8 +42,9 @@ def studies(scale: float = 1.0, full: bool = False) -> list[Study]:
         transposed = [transposed[0], transposed[-1]]
     return [
         Study(
-            name=f"{'as printed' if world == PRINTED else 'transposed'}, by Adam, {_said(steps)}, "
-            f"{STARTS[start]}, T = {max(100, round(rounds * scale)):,}",
+            name=f"{'as printed' if world == PRINTED else 'transposed'}, by Adam, "
+            f"{counted(steps, 'step')} a round, {STARTS[start]}, "
+            f"T = {max(100, round(rounds * scale)):,}",
             world=world,
             agents=agents("first", MixtureByAdam(steps=steps, start=start)),
             rounds=max(100, round(rounds * scale)),
@@ -83,7 +85,3 @@ def _left_first(world: WorldSpec, greedy: Greedy, seed: int) -> int | None:
 def _ways(full: bool) -> list[tuple[int, float]]:
     """Steps and starts."""
     return list(product(STEPS, STARTS)) if full else [(STEPS[0], 0.0)]
-
-
-def _said(steps: int) -> str:
-    return f"{steps} step{'s' if steps > 1 else ''} a round"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tellback.arrays import Array
+from tellback.encoders.efficientnet import EfficientNet
 from tellback.encoders.encoder import EncoderSpec
 from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
@@ -93,9 +94,11 @@ class Columns:
         text : TextEncoderSpec, optional
             For responses that are texts; by default ``NGrams()``.
         encoder : EncoderSpec, torch module or callable, optional
-            For pictures.
+            For pictures; by default ``EfficientNet()``, which needs the ``pictures`` extra.
         """
         fewest = whole("fewest", fewest)
+        if encoder is None and any(one.image for one in recording):
+            encoder = EfficientNet()
         counts = Counter(token for one in recording for token in tokens_of(one, order))
         columns = cls(
             numbers=max((len(one.features) for one in recording), default=0),
@@ -217,8 +220,6 @@ def _picture_features(recording: Recording, encoder: EncoderSpec | Any) -> int:
         if encoder is not None:
             raise SettingError(f"The recording has no pictures for the encoder {encoder!r}.")
         return 0
-    if encoder is None:
-        raise SettingError("The responses are pictures: give an encoder, such as Thumbnail().")
     if isinstance(encoder, EncoderSpec):
         return encoder.dim
     one = Recording((pictured[0],), recording.folder)

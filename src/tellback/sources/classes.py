@@ -48,12 +48,8 @@ def source_of(defined: type) -> str | None:
     """Where a class of the user's own is defined, and a digest of all that it depends on.
 
     Asked again, it is that of the files as they are then. None for tellback's own classes: the
-    version of a spec says when its results change.
-
-    Raises
-    ------
-    SettingError
-        If it was typed, and its source or something that it uses cannot be found.
+    version of a spec says when its results change. A ``SettingError`` if it was typed, and its
+    source or something that it uses cannot be found.
     """
     if not _own_classes(defined):
         return None
@@ -81,7 +77,12 @@ def whole_source(defined: type) -> Source:
         return known[1]
     own = _own_classes(defined)
     typed = [one for one in own if file_of(one) is None]
-    source = _from_files(own) if not typed else _with_typed(own, typed)
+    if typed:
+        from tellback.sources.typed import typed_source  # which needs this module
+
+        source = _from_files(own, *typed_source(typed))
+    else:
+        source = _from_files(own)
     if label(defined.__module__) == "__main__" or typed:
         setattr(live, CARRIED, (_HERE, source.digest))
     if not typed:  # what was typed may change without any file
@@ -102,13 +103,6 @@ def _from_files(
 def homes(names: Iterable[str]) -> set[str]:
     """The packages of modules that define a spec: they count even where they are installed."""
     return {name.split(".")[0] for name in names}
-
-
-def _with_typed(own: tuple[type, ...], typed: list[type]) -> Source:
-    from tellback.sources.typed import typed_source
-
-    found = typed_source(typed)
-    return _from_files(own, found.text, found.modules)
 
 
 def _own_classes(defined: type) -> tuple[type, ...]:

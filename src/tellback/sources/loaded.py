@@ -56,12 +56,8 @@ def note_package() -> None:
 def edited_since(classes: Iterable[type], package: bool = True) -> list[str]:
     """The files that were edited after this process had loaded them.
 
-    Parameters
-    ----------
-    classes : iterable of type
-        Classes: the modules of the user's own that they depend on are looked at.
-    package : bool
-        Whether the modules of tellback that play runs are looked at, too.
+    Looked at are the modules of the user's own that these classes depend on and, with ``package``,
+    the modules of tellback that play runs.
     """
     found = [one for each in classes if is_own(each) for one in _loaded_with(each).values()]
     if package:

@@ -17,18 +17,10 @@ ALWAYS = "tellback.protocol"
 
 
 class Rooms(NamedTuple):
-    """For each room of tellback that something depends on, a digest of what it depends on.
-
-    Attributes
-    ----------
-    digests : dict of str to str
-        By the name of the room.
-    files : tuple
-        The files that were read, with their stamps: the digests hold while these do.
-    """
+    """For each room of tellback that something depends on, a digest of what it depends on."""
 
     digests: dict[str, str]
-    files: tuple[tuple[str, Stamp], ...]
+    files: tuple[tuple[str, Stamp], ...]  # that were read: the digests hold while their stamps do
 
     def hold(self) -> bool:
         """Whether no file has changed since."""

@@ -71,13 +71,6 @@ def match_evidence(matches: Array, low: Array, high: Array) -> float:
     s > 0 and p = low if s < 0 (the two being equal, a martingale). So is the mean over several
     s. By Ville's inequality it ever reaches 1 / alpha with a probability of at most alpha: the
     bound holds whenever one looks, and needs no estimate of a variance.
-
-    Parameters
-    ----------
-    matches : Array
-        0 or 1 each.
-    low, high : Array
-        Bounds on the probability of each match.
     """
     total = float(np.sum(matches))
     logs = [

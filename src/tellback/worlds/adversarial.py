@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -34,11 +35,10 @@ class Adversarial(WrapperSpec):
         context and instruction. That needs contexts that come again: numbers or words.
     """
 
-    picks: str = INSTRUCTIONS
+    picks: Annotated[str, partial(one_of, options=(INSTRUCTIONS, BOTH))] = INSTRUCTIONS
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._set_validated(picks=one_of("picks", self.picks, [INSTRUCTIONS, BOTH]))
         if self.facts.language:
             raise SettingError(
                 f"An adversary needs a table of instructions; {self.world.kind} uses sentences."
@@ -59,15 +59,7 @@ class Adversarial(WrapperSpec):
 
 
 class Adversary:
-    """Presents the world's context, and the instruction with the highest regret.
-
-    Parameters
-    ----------
-    world : World
-        The inner world, for contexts.
-    truth : Truth
-        Its truth, for the regret.
-    """
+    """Presents the world's context, and the instruction with the highest regret."""
 
     memory: ClassVar[None] = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -77,13 +77,7 @@ class _InnerHistory(Sequence[Exchange]):
     def __iter__(self) -> Iterator[Exchange]:
         return map(_inner_exchange, self.outer)
 
-    @overload
-    def __getitem__(self, which: int) -> Exchange: ...
-
-    @overload
-    def __getitem__(self, which: slice) -> list[Exchange]: ...
-
-    def __getitem__(self, which: int | slice) -> Exchange | list[Exchange]:
+    def __getitem__(self, which: Any) -> Any:
         if isinstance(which, slice):
             return [_inner_exchange(past) for past in self.outer[which]]
         return _inner_exchange(self.outer[which])

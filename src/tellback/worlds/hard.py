@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 
 from tellback.errors import SettingError, one_of, whole
 from tellback.responses import Listed
 from tellback.roles import Facts, Simulation, WorldSpec
+from tellback.specs import Count
 from tellback.theory import FORMS, demand_conditions, hard_gap
 from tellback.worlds.synthetic import Synthetic
 
@@ -36,24 +39,20 @@ class Hard(WorldSpec):
         sqrt(K / T) / 4, for which the theorem's argument holds, or the paper's sqrt(K / T).
     """
 
-    responses: int = 32
-    horizon: int = 1000
+    responses: Count = 32
+    horizon: Count = 1000
     better: int | str = "drawn"
-    gap: str = "repaired"
+    gap: Annotated[str, partial(one_of, options=FORMS)] = "repaired"
 
     def __post_init__(self) -> None:
-        responses = whole("responses", self.responses)
-        horizon = whole("horizon", self.horizon)
-        gap = one_of("gap", self.gap, FORMS)
-        demand_conditions(responses, horizon, gap, called="horizon")
-        better: int | str
+        super().__post_init__()
+        demand_conditions(self.responses, self.horizon, self.gap, called="horizon")
         if isinstance(self.better, str):
-            better = one_of("better", self.better, ["drawn", "none"])
-        else:
-            better = whole("better", self.better, at_least=0)
-            if better >= responses:
-                raise SettingError(f"better must be below {responses}, not {better}.")
-        self._set_validated(responses=responses, horizon=horizon, gap=gap, better=better)
+            one_of("better", self.better, ["drawn", "none"])
+            return
+        self._set_validated(better=whole("better", self.better, at_least=0))
+        if self.better >= self.responses:
+            raise SettingError(f"better must be below {self.responses}, not {self.better}.")
 
     @property
     def facts(self) -> Facts:

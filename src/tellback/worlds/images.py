@@ -16,10 +16,10 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.encoders.autoencoder import Autoencoder
 from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, encoder_from
-from tellback.errors import SettingError, whole
+from tellback.errors import SettingError
 from tellback.responses import Listed
 from tellback.roles import Exchange, Facts, Preparing, Simulation, Task, WorldSpec
-from tellback.specs import Data
+from tellback.specs import Count, Data
 from tellback.worlds.pictures import COLOURS, INSIDE, Gallery, Shape
 from tellback.worlds.sentences import Object, choice, probabilities, sample, sentences
 
@@ -62,21 +62,21 @@ class Images(WorldSpec):
     """
 
     variant: str = "canon"
-    responses: int = 5
+    responses: Count = 5
     types: tuple[str, ...] = tuple(INSIDE)
     colours: tuple[str, ...] = tuple(COLOURS)
     encoder: EncoderSpec | Any = field(default_factory=Autoencoder)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         gallery = self.gallery
-        count = whole("responses", self.responses)
-        if count > len(gallery.objects):
+        if self.responses > len(gallery.objects):
             raise SettingError(
                 f"responses must be at most {len(gallery.objects)}, the number of objects "
-                f"({len(gallery.types)} types in {len(gallery.colours)} colours), not {count}: "
-                "no two pictures of a round show the same object."
+                f"({len(gallery.types)} types in {len(gallery.colours)} colours), not "
+                f"{self.responses}: no two pictures of a round show the same object."
             )
-        self._set_validated(responses=count, types=gallery.types, colours=gallery.colours)
+        self._set_validated(types=gallery.types, colours=gallery.colours)
         if not isinstance(self.encoder, EncoderSpec):
             encoder_from(self.encoder, gallery)  # refuses anything that cannot encode
 

@@ -35,27 +35,11 @@ Offsets = NDArray[np.floating[Any]]
 Mask = NDArray[np.bool_]
 
 
-def _square(x: Offsets, y: Offsets) -> Mask:
-    return (np.abs(x) <= 0.5) & (np.abs(y) <= 0.5)
-
-
-def _rectangle(x: Offsets, y: Offsets) -> Mask:
-    return (np.abs(x) <= 0.5) & (np.abs(y) <= 0.25)
-
-
-def _triangle(x: Offsets, y: Offsets) -> Mask:
-    return (np.abs(y) <= 0.5) & (2 * np.abs(x) <= y + 0.5)
-
-
-def _circle(x: Offsets, y: Offsets) -> Mask:
-    return x**2 + y**2 <= 0.25
-
-
 INSIDE: dict[str, Callable[[Offsets, Offsets], Mask]] = {
-    "square": _square,
-    "rectangle": _rectangle,
-    "triangle": _triangle,
-    "circle": _circle,
+    "square": lambda x, y: (np.abs(x) <= 0.5) & (np.abs(y) <= 0.5),
+    "rectangle": lambda x, y: (np.abs(x) <= 0.5) & (np.abs(y) <= 0.25),
+    "triangle": lambda x, y: (np.abs(y) <= 0.5) & (2 * np.abs(x) <= y + 0.5),
+    "circle": lambda x, y: x**2 + y**2 <= 0.25,
 }
 """The paper's types: the inside of each in a box of side 1 around the origin, y down."""
 

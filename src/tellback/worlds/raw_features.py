@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.errors import SettingError, one_of, whole
+from tellback.errors import SettingError, one_of
 from tellback.responses import Listed
 from tellback.roles import Exchange, Facts, Simulation, Task, World
+from tellback.specs import Count
 from tellback.theory import softmax
 from tellback.worlds.synthetic import Synthetic
 from tellback.worlds.wrapper import InnerTeacherAndTruth, WrapperSpec
-
-UNITS = ("tanh", "wave")
-
-
-def _fresh() -> Synthetic:
-    return Synthetic(instructions=50, responses=20, rank=5, contexts="fresh")
 
 
 @dataclass(frozen=True)
@@ -44,10 +40,12 @@ class RawFeatures(WrapperSpec):
         (cosines with a phase) hardly at all.
     """
 
-    world: Synthetic = field(default_factory=_fresh)
-    dim: int = 8
-    hidden: int = 16
-    units: str = "tanh"
+    world: Synthetic = field(
+        default_factory=lambda: Synthetic(instructions=50, responses=20, rank=5, contexts="fresh")
+    )
+    dim: Count = 8
+    hidden: Count = 16
+    units: Annotated[str, partial(one_of, options=("tanh", "wave"))] = "tanh"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,11 +55,6 @@ class RawFeatures(WrapperSpec):
                 "world must be synthetic with fresh contexts, not "
                 f"{self.world!r}: for responses that come again, use one-hot-features."
             )
-        self._set_validated(
-            dim=whole("dim", self.dim),
-            hidden=whole("hidden", self.hidden),
-            units=one_of("units", self.units, UNITS),
-        )
 
     @property
     def facts(self) -> Facts:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tellback.errors import whole
 from tellback.roles import Facts, Simulation, WorldSpec
+from tellback.specs import Count, Natural
 from tellback.streams import CLASS_STREAM, Streams
 from tellback.theory import softmax_class
-from tellback.worlds.synthetic import Synthetic
+from tellback.worlds.synthetic import Synthetic, Temperature
 
 
 @dataclass(frozen=True)
@@ -30,23 +30,12 @@ class Realizable(WorldSpec):
         The seed from which the members are drawn.
     """
 
-    instructions: int = 10
-    responses: int = 50
-    rank: int = 4
-    temperature: float = 0.75
-    size: int = 64
-    class_seed: int = 0
-
-    def __post_init__(self) -> None:
-        low_rank = self._low_rank
-        self._set_validated(
-            instructions=low_rank.instructions,
-            responses=low_rank.responses,
-            rank=low_rank.rank,
-            temperature=low_rank.temperature,
-            size=whole("size", self.size),
-            class_seed=whole("class_seed", self.class_seed, at_least=0),
-        )
+    instructions: Count = 10
+    responses: Count = 50
+    rank: Count = 4
+    temperature: Temperature = 0.75
+    size: Count = 64
+    class_seed: Natural = 0
 
     @property
     def facts(self) -> Facts:

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tellback.arrays import Array
+from tellback.encoders.efficientnet import EfficientNet
 from tellback.encoders.encoder import EncoderSpec
 from tellback.encoders.ngrams import NGrams
 from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
@@ -76,7 +77,7 @@ class Recorded(WorldSpec):
     part : "train" or "exam"
         Which part to play in.
     encoder : EncoderSpec, torch module, callable or None
-        Turns pictures into features, if the responses have pictures.
+        Turns pictures into features, if the responses have pictures; by default ``EfficientNet()``.
     text : TextEncoderSpec
         Turns responses that are texts into features.
     fewest : int
@@ -126,6 +127,10 @@ class Recorded(WorldSpec):
         )
         if self.path:
             self._set_validated(sha256=_checked_digest(self.path, self.like, self.sha256))
+            if self.encoder is None and any(
+                one.image for one in _read(self.path, _stamp(self.path))
+            ):
+                self._set_validated(encoder=EfficientNet())  # named: it is part of the identity
 
     @property
     def facts(self) -> Facts:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -20,11 +21,15 @@ from tellback.compiled import compiled
 from tellback.errors import SettingError, one_of, real, whole
 from tellback.responses import Listed
 from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec, new_tuple
+from tellback.specs import Count, Natural
 from tellback.streams import Streams
 from tellback.theory import softmax
 
 LOWEST_TEMPERATURE = 1e-6
 """Far below this, dividing by the temperature overflows. Here F and G are one-hot already."""
+
+Temperature = Annotated[float, partial(real, at_least=LOWEST_TEMPERATURE)]
+"""A setting that is a temperature."""
 
 TABULATED_REWARDS = 4_000_000
 """The most rewards that a truth computes beforehand (32 MB)."""
@@ -60,29 +65,21 @@ class Synthetic(WorldSpec):
     10
     """
 
-    instructions: int = 2000
-    responses: int = 10
-    rank: int = 10
-    temperature: float = 0.75
+    instructions: Count = 2000
+    responses: Count = 10
+    rank: Count = 10
+    temperature: Temperature = 0.75
     contexts: int | str = 1
     asks: str | tuple[float, ...] = "uniform"
-    seed: int | None = None
+    seed: Natural | None = None
 
     def __post_init__(self) -> None:
-        contexts: int | str
-        if isinstance(self.contexts, str):
-            contexts = one_of("contexts", self.contexts, ["fresh"])
-        else:
-            contexts = whole("contexts", self.contexts)
-        instructions = whole("instructions", self.instructions)
+        super().__post_init__()
         self._set_validated(
-            instructions=instructions,
-            responses=whole("responses", self.responses),
-            rank=whole("rank", self.rank),
-            temperature=real("temperature", self.temperature, at_least=LOWEST_TEMPERATURE),
-            contexts=contexts,
-            asks=_checked_asks(self.asks, instructions),
-            seed=None if self.seed is None else whole("seed", self.seed, at_least=0),
+            contexts=one_of("contexts", self.contexts, ["fresh"])
+            if isinstance(self.contexts, str)
+            else whole("contexts", self.contexts),
+            asks=_checked_asks(self.asks, self.instructions),
         )
 
     @property

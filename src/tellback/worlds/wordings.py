@@ -96,21 +96,11 @@ ASKING = (
 
 
 class Synonyms(NamedTuple):
-    """The names of a type or a colour.
+    """The names of a type or a colour."""
 
-    Attributes
-    ----------
-    main : str
-        The most frequent name.
-    also : tuple of str
-        Other names, in descriptions and instructions.
-    only_asked : tuple of str
-        Rare names, only in instructions.
-    """
-
-    main: str
-    also: tuple[str, ...]
-    only_asked: tuple[str, ...]
+    main: str  # the most frequent one
+    also: tuple[str, ...]  # in descriptions and instructions
+    only_asked: tuple[str, ...]  # rare ones, only in instructions
 
 
 TYPES = {
@@ -188,16 +178,15 @@ def _all_names(names: Synonyms) -> tuple[str, ...]:
 
 
 def _filled(wording: str, kind: str, colour: str) -> str:
-    slots = {"type": kind, "colour": colour}
-    forms = {form: name for slot, name in slots.items() for form, name in _forms(slot, name)}
-    return wording.format(**forms)
+    return wording.format(**_forms("type", kind), **_forms("colour", colour))
 
 
-def _forms(slot: str, name: str) -> list[tuple[str, str]]:
+def _forms(slot: str, name: str) -> dict[str, str]:
+    """The name in every form that a wording may ask for."""
     article = "an" if name[0] in "aeiou" else "a"
-    return [
-        (slot, name),
-        (slot.upper(), name.upper()),
-        (slot.capitalize(), name.capitalize()),
-        (f"a_{slot}", f"{article} {name}"),
-    ]
+    return {
+        slot: name,
+        slot.upper(): name.upper(),
+        slot.capitalize(): name.capitalize(),
+        f"a_{slot}": f"{article} {name}",
+    }

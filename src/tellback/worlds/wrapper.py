@@ -37,6 +37,7 @@ class WrapperSpec(WorldSpec):
     world: WorldSpec = field(default_factory=Synthetic)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.world, WorldSpec):
             raise SettingError(f"world must be the spec of a world, not {self.world!r}.")
 

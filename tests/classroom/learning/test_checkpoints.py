@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
 import pytest
 from sqlalchemy import func, select, update
 
 from tellback.classroom.learning import checkpoints as kept
-from tellback.classroom.learning.checkpoints import keep_checkpoint, packed, unpacked
+from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.checkpoints import KEPT
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.descriptions import withdraw
@@ -19,6 +18,7 @@ from tellback.classroom.store.log import writing
 from tellback.classroom.store.tables import checkpoints
 from tellback.roles import State
 from tests.support.classroom_lessons import new_lesson, taught
+from tests.support.states import same_state
 
 
 def test_a_learner_that_starts_from_a_checkpoint_is_the_same(
@@ -77,10 +77,3 @@ def test_checkpoints_of_other_code_are_not_used_and_old_ones_go(
     monkeypatch.setattr(kept, "_source", lambda: "another")
     monkeypatch.setattr(LessonAgent, "start_from", lambda *_: pytest.fail("of other code"))
     assert same_state(Learner(database, lesson).agent.state(), learner.agent.state())
-
-
-def test_a_state_comes_back_from_its_bytes_which_hold_no_pickle() -> None:
-    state: State = {"a": np.arange(6.0).reshape(2, 3), "n": 3, "x": 0.1}
-    assert same_state(unpacked(packed(state)), state)
-    with pytest.raises(ValueError, match=r"[Oo]bject"):
-        packed({"a": np.array([object()])})

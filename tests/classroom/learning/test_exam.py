@@ -38,7 +38,7 @@ def test_a_demonstration_lifts_held_out_requests_from_chance_to_four_in_five(
     again, effect = learner.describe(asked.number, "ann", said, anyones=True, effect=True)
     assert not again.new
     assert effect is not None
-    assert effect.flips == []
+    assert effect.changes == []
     jobs.turn()
     assert effect.learned == 60
     assert effect.right is not None

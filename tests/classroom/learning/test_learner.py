@@ -10,7 +10,6 @@ import pytest
 from tellback.classroom.learning import learner as module
 from tellback.classroom.learning.demonstration import content_of, demonstration
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.errors import ConflictError
@@ -19,8 +18,9 @@ from tellback.classroom.store.log import read_events
 from tellback.classroom.store.tasks import Content, find_pictures
 from tellback.classroom.web.classroom import Classroom
 from tellback.responses import Listed
-from tellback.roles import Task
+from tellback.roles import Task, WorldSpec
 from tests.support.classroom_lessons import SENTENCES, new_lesson, taught
+from tests.support.states import same_state
 
 
 def failing(*_: object) -> None:
@@ -65,14 +65,14 @@ def test_a_round_whose_number_is_taken_meanwhile_is_drawn_again_outside_of_any_t
     one, other = Learner(database, lesson), Learner(database, lesson)
     drawn: list[Content] = []
 
-    def noted(task: Task) -> Content:
-        drawn.append(content_of(task))
+    def noted(task: Task, world: WorldSpec) -> Content:
+        drawn.append(content_of(task, world))
         return drawn[-1]
 
-    def interrupted(task: Task) -> Content:
+    def interrupted(task: Task, world: WorldSpec) -> Content:
         monkeypatch.setattr(module, "content_of", noted)
         assert other.ask_from_world("ben").number == 1
-        return content_of(task)
+        return content_of(task, world)
 
     monkeypatch.setattr(module, "content_of", interrupted)
     claimed = one.claim("ann", time.time() + 60)

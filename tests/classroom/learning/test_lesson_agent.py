@@ -8,7 +8,7 @@ import numpy as np
 
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.descriptions import describe, withdraw
 from tellback.classroom.store.log import writing
@@ -17,6 +17,7 @@ from tellback.matching import Same
 from tellback.responses import Listed
 from tellback.undo_log import SNAPSHOT_EVERY
 from tests.support.classroom_lessons import new_lesson, taught
+from tests.support.states import same_state
 
 
 def test_two_learners_of_one_lesson_agree_to_the_last_bit(database: Database) -> None:

@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import text
 
+from tellback.classroom.store import migrate
 from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.store.tables import metadata
 from tellback.errors import SettingError, TellbackError
 
+LATER = """
+import sqlalchemy as sa
+from alembic import op
 
-def test_migrations_make_the_tables_that_the_code_expects(database: Database) -> None:
+revision = "0002"
+down_revision = "0001"
+
+
+def upgrade():
+    op.create_table("later", sa.Column("number", sa.Integer()))
+"""
+
+
+def test_a_new_database_has_the_tables_that_the_code_expects(database: Database) -> None:
     with database.read() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_a_database_of_an_older_version_is_migrated(
+    database: Database, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    migrations = shutil.copytree(migrate.MIGRATIONS, tmp_path / "migrations")
+    (migrations / "versions" / "0002_test.py").write_text(LATER)
+    monkeypatch.setattr(migrate, "MIGRATIONS", migrations)
+    for _ in range(2):  # the second time there is nothing to do
+        migrated = open_database(database_url)
+        with migrated.read() as connection:
+            assert connection.execute(text("SELECT number FROM later")).all() == []
+        migrated.close()
 
 
 def test_a_database_of_a_newer_version_is_refused(database: Database, database_url: str) -> None:

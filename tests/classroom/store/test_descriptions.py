@@ -25,7 +25,6 @@ from sqlalchemy import Connection, select
 from tellback.agents import LORIL
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.store.active import active_descriptions
 from tellback.classroom.store.claims import claim_round, prolong_claim
 from tellback.classroom.store.database import Database
@@ -44,6 +43,7 @@ from tellback.responses import Listed
 from tellback.roles import Choice, State, Task
 from tests.support.classroom_parts import active_after
 from tests.support.searching import at_length
+from tests.support.states import same_state
 
 TEACHERS = ("ann", "bob", "cai")
 WORDS = ("left", "right", "up")

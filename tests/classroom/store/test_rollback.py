@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select, update
 
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import LessonAgent, same_state
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.active import read_active
 from tellback.classroom.store.checks import keep_check, round_to_check
 from tellback.classroom.store.claims import claim_round
@@ -31,6 +31,7 @@ from tellback.errors import TellbackError
 from tellback.matching import Same
 from tellback.responses import Listed
 from tests.support.classroom_parts import active_after
+from tests.support.states import same_state
 
 FEATURES = [[1.0, 0.0, 0.2], [0.0, 1.0, 0.1], [0.3, 0.3, 0.4]]
 ASKED = 1
@@ -307,8 +308,9 @@ def test_whoever_has_checked_a_round_does_not_check_it_again_after_a_roll_back(
     lesson.do("back", number + 1)
     with database.read() as connection:
         assert checks(connection, lesson.id) == []
-        assert round_to_check(connection, lesson.id, "ben") is None
-        assert round_to_check(connection, lesson.id, "cat") == (number, 1)
+        dim = lesson.learner.definition.facts.dim
+        assert round_to_check(connection, lesson.id, "ben", dim) is None
+        assert round_to_check(connection, lesson.id, "cat", dim) == (number, 1)
 
 
 def test_whoever_has_described_a_round_has_seen_its_request_for_good(database: Database) -> None:

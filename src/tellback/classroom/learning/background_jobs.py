@@ -26,14 +26,7 @@ CHECKPOINT_EVERY = 64
 class BackgroundJobs:
     """Checkpoints and progress of all lessons, by a thread of this process.
 
-    Parameters
-    ----------
-    database : Database
-        Where the lessons are.
-    learner : callable
-        The agent of a lesson in this process.
-    also : callables
-        More jobs, done at every turn.
+    ``learner`` finds the agent of a lesson. The jobs ``also`` are done at every turn.
     """
 
     def __init__(
@@ -84,10 +77,7 @@ class BackgroundJobs:
             if kept_now:
                 self._kept[learner.lesson] = learned
         if learner.exam.judged:
-            self._add_progress(learner)
+            seq, point = learner.examined()
+            with self._database.write() as connection:
+                add_point(connection, learner.lesson, seq, point)
         self._done[learner.lesson] = (learned, latest)
-
-    def _add_progress(self, learner: Learner) -> None:
-        seq, point = learner.examined()
-        with self._database.write() as connection:
-            add_point(connection, learner.lesson, seq, point)

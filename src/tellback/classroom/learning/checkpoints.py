@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import logging
 from collections.abc import Iterable
@@ -16,7 +15,7 @@ from tellback.classroom.store.checkpoints import Checkpoint, add_checkpoint, rea
 from tellback.classroom.store.database import Connection
 from tellback.classroom.store.log import LessonLog
 from tellback.compiled import WITHOUT_KERNELS, source_digest
-from tellback.roles import State
+from tellback.saved import packed, unpacked
 
 LOGGER = logging.getLogger(__name__)
 
@@ -56,23 +55,6 @@ def start_from_checkpoint(
 def digest_of(active: Iterable[tuple[int, int]]) -> str:
     """Digest of a list of descriptions, as (round, event)."""
     return hashlib.sha256(json.dumps(list(active)).encode()).hexdigest()
-
-
-def packed(state: State) -> bytes:
-    """A state as bytes, without pickle."""
-    file = io.BytesIO()
-    arrays = {name: np.asarray(value) for name, value in state.items()}
-    np.savez(file, allow_pickle=False, **arrays)
-    return file.getvalue()
-
-
-def unpacked(data: bytes) -> State:
-    """A state from its bytes."""
-    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-        return {
-            name: archive[name] if archive[name].ndim else archive[name].item()
-            for name in archive.files
-        }
 
 
 def _source() -> str:

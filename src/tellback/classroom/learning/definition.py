@@ -163,8 +163,7 @@ class Definition:
                 "agent", f"agent must be a model and an explorer, such as loril, not {agent!r}."
             )
         _refuse_huge("agent", agent.to_data())
-        resolved = agent.resolved(self.facts)
-        return resolved
+        return agent.resolved(self.facts)
 
     def demand_instruction(self, instruction: Instruction, field: str = "instruction") -> None:
         """Raise an error that names the field, unless this is an instruction of the lesson."""
@@ -208,12 +207,15 @@ def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
     """The checked value; an error names the field."""
     try:
         return check(name, *values, **limits)
-    except (TellbackError, TypeError, ValueError, OverflowError) as error:
+    except (TellbackError, TypeError, ValueError, OverflowError, OSError) as error:
         raise FieldError(name, str(error)) from error
 
 
 def _usual_agent(facts: Facts) -> ModelAgentSpec:
-    return Greedy(model=Keywords(waves=0)) if facts.language else LORIL(model=Ridge())
+    if not facts.language:
+        return LORIL(model=Ridge())
+    # Without waves, a description costs a lesson little memory and time.
+    return Greedy(model=Keywords.for_features(facts.dim).with_settings({"waves": 0}))
 
 
 def _refuse_huge(field: str, data: Mapping[str, Any]) -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from tellback.agents.agent import ModelAgent
 from tellback.arrays import Indices
 from tellback.classroom.learning.definition import Definition
-from tellback.roles import Simulation, Task, Truth
+from tellback.roles import Instruction, Simulation, Task, Truth
 from tellback.streams import Streams
 from tellback.ties import maxima
+from tellback.worlds.recorded import Recorded
 
 REQUESTS = 100
 """Held-out requests of a demonstration."""
@@ -24,26 +25,19 @@ MOST_NUMBERS = 4_000_000
 """Limit on the features of all their responses: with many responses, there are fewer requests."""
 
 
-class Flip(NamedTuple):
-    """A request whose answer has changed; ``right`` is None if that is not known."""
+@dataclass(frozen=True)
+class Flip:
+    """A request with another answer than before."""
 
-    task: Task
+    request: Instruction
     before: int
     after: int
-    was_right: bool | None
+    was_right: bool | None  # None if that is not known
     is_right: bool | None
 
 
 class Exam:
-    """The agent's answers to some requests, without exploring.
-
-    Parameters
-    ----------
-    tasks : iterable of Task
-        The requests.
-    truth : Truth, optional
-        The referee of a demonstration.
-    """
+    """The agent's answers to some requests, without exploring; a demonstration has the truth."""
 
     def __init__(self, tasks: Iterable[Task], truth: Truth | None = None) -> None:
         self.tasks = list(tasks)
@@ -62,24 +56,19 @@ class Exam:
         """Which answers have the highest possible reward; None if that is not known."""
         if self._truth is None:
             return None
-        return [self._is_right(task, int(y)) for task, y in zip(self.tasks, answers, strict=True)]
+        pairs = zip(self.tasks, answers.tolist(), strict=True)
+        return [bool(self._is_right(task, response)) for task, response in pairs]
 
-    def _is_right(self, task: Task, response: int) -> bool:
-        assert self._truth is not None
+    def _is_right(self, task: Task, response: int) -> bool | None:
+        if self._truth is None:
+            return None
         return self._truth.reward(task, response) >= self._truth.best(task)
 
     def flips(self, before: Indices, after: Indices) -> list[Flip]:
         """The requests whose answer has changed."""
-        judge = self._is_right if self._truth is not None else None
         return [
-            Flip(
-                task,
-                int(was),
-                int(now),
-                judge(task, int(was)) if judge else None,
-                judge(task, int(now)) if judge else None,
-            )
-            for task, was, now in zip(self.tasks, before, after, strict=True)
+            Flip(task.instruction, was, now, self._is_right(task, was), self._is_right(task, now))
+            for task, was, now in zip(self.tasks, before.tolist(), after.tolist(), strict=True)
             if was != now
         ]
 
@@ -91,9 +80,18 @@ def _first_best(agent: ModelAgent, task: Task) -> int:
 
 def exam_of(definition: Definition, simulation: Simulation | None) -> Exam:
     """The exam of a lesson: held-out requests of its world; without a world, none yet."""
+    if isinstance(definition.world, Recorded):
+        simulation = _held_out(definition.world)
     if simulation is None:
         return Exam([])
     stream = Streams(definition.seed).stream("exam")
     world = simulation.world
     tasks = [world.task(t, (), stream.at(t)) for t in range(1, REQUESTS + 1)]
     return Exam(tasks, simulation.truth)
+
+
+def _held_out(world: Recorded) -> Simulation | None:
+    """The part of a recording that teaches nothing; None if all of it teaches."""
+    if not world.hold_out:
+        return None
+    return world.with_settings({"part": "exam"}).build(np.random.default_rng(0))

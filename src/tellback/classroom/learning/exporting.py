@@ -21,6 +21,7 @@ from tellback.classroom.store.rounds import find_round, read_rounds
 from tellback.classroom.store.tasks import find_pictures, find_task
 from tellback.off_policy.log_file import LogEntry
 from tellback.off_policy.log_file import header as log_header
+from tellback.recordings.exporting import write_parquet
 from tellback.roles import ACCOUNT, Task
 from tellback.specs import Data
 
@@ -115,16 +116,9 @@ def write_table(lines: Iterator[Data], path: Path, scratch: Path) -> None:
     path, scratch : Path
         Where to write, and a temporary file for the lines.
     """
-    import polars as pl
-
     header, schema = next(lines), _schema()
-    with scratch.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(_row(line, schema)) + "\n" for line in lines)
-    metadata = {"tellback": json.dumps(header)}
-    if scratch.stat().st_size == 0:
-        pl.DataFrame(schema=schema).write_parquet(path, metadata=metadata)
-        return
-    pl.scan_ndjson(scratch, schema=schema).sink_parquet(path, metadata=metadata)
+    rows = (_row(line, schema) for line in lines)
+    write_parquet(rows, schema, path, scratch, {"tellback": json.dumps(header)})
 
 
 def _row(line: Data, columns: Iterable[str]) -> Data:

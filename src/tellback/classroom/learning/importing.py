@@ -9,9 +9,9 @@ import numpy as np
 
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.lesson_agent import LessonAgent
-from tellback.classroom.store.asked_rounds import open_round
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
 from tellback.classroom.store.projection import PROJECTED_KINDS, Projection, rebuild_projection
+from tellback.classroom.store.rounds import open_round
 from tellback.classroom.store.tasks import Content
 from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed

@@ -18,7 +18,6 @@ from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, e
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.sureness import Considered, verdict
 from tellback.classroom.store.active import active_descriptions, latest_described, read_active
-from tellback.classroom.store.asked_rounds import open_round
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.database import Connection, Database
 from tellback.classroom.store.descriptions import DescriptionResult, describe
@@ -37,7 +36,7 @@ from tellback.classroom.store.log import (
     writing,
 )
 from tellback.classroom.store.progress import CurvePoint
-from tellback.classroom.store.rounds import RoundRow, find_asked, find_round
+from tellback.classroom.store.rounds import RoundRow, find_asked, find_round, open_round
 from tellback.classroom.store.tasks import Content, TaskRow, find_task
 from tellback.errors import SettingError, TellbackError
 from tellback.responses import Listed
@@ -46,10 +45,9 @@ from tellback.streams import Streams
 
 
 class OpenedRound(NamedTuple):
-    """A new round: its request, the agent's choice, and the version of the agent."""
+    """A new round: the agent's choice, and the version of the agent."""
 
     number: int
-    instruction: Instruction
     choice: Choice
     version: int
 
@@ -65,10 +63,9 @@ class Effect(NamedTuple):
     """The change of the agent's answers by a description."""
 
     learned: int
-    flips: list[Flip]
+    changes: list[Flip]
     right: int | None
     requests: int
-    version: int
 
 
 class Learner:
@@ -76,13 +73,6 @@ class Learner:
 
     Any process may have a learner of the same lesson. All rebuild the agent from the same log and
     agree to the last bit. Only the holder of the lesson's lease writes checkpoints and progress.
-
-    Parameters
-    ----------
-    database : Database
-        The database with the log.
-    lesson : LessonRow
-        The lesson.
     """
 
     def __init__(self, database: Database, lesson: LessonRow) -> None:
@@ -171,7 +161,7 @@ class Learner:
                 return None
             number = json.loads(answer)["round"]
             asked = find_asked(connection, self.lesson, find_round(connection, self.lesson, number))
-        return OpenedRound(number, *asked)
+        return OpenedRound(number, asked.choice, asked.version)
 
     def ask_from_world(self, account: str, until: float | None = None) -> OpenedRound:
         """Have the agent respond to the next task of the lesson's world, in a new round.
@@ -187,7 +177,7 @@ class Learner:
                     number = latest_round(connection, self.lesson) + 1
                 # Pictures take a while to draw: not in a transaction that writes.
                 task = world.task(number, (), self._tasks.at(number))
-                content = content_of(task)
+                content = content_of(task, self.definition.world)
                 opened = self._open(task, content, account, until=until, expected=number)
                 if opened is not None:  # else another process took the number
                     return opened
@@ -227,7 +217,7 @@ class Learner:
                     add_answer(log.connection, request, json.dumps({"round": number}))
             # Only now is it committed. A request teaches nothing.
             self.agent.seq = log.latest
-        return OpenedRound(number, task.instruction, choice, version)
+        return OpenedRound(number, choice, version)
 
     def _wants_second(self, number: int) -> bool:
         share = self.definition.second_share
@@ -335,7 +325,6 @@ class Learner:
             self.exam.flips(before, after),
             None if right is None else sum(right),
             len(self.exam.tasks),
-            self.agent.seq,
         )
 
     def _answered(self) -> Indices:
@@ -363,11 +352,13 @@ class Learner:
             self.exam.tasks = [task for task in chosen.values() if task is not None]
 
     def _request(self, connection: Connection, round: int) -> Task | None:
-        """The request of a round; None if the model refuses it."""
+        """The request of a round; None if there is one response only, or the model refuses it."""
         asked = find_asked(connection, self.lesson, find_round(connection, self.lesson, round))
         features = find_task(connection, self.lesson, round).features
         responses = Listed(features_from(features, self.definition.facts.dim))
         task = Task(None, asked.instruction, responses)
+        if len(responses) < 2:
+            return None
         try:
             self._considered(task)
         except TellbackError:

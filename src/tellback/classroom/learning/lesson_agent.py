@@ -10,8 +10,6 @@ import logging
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 
-import numpy as np
-
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.store.active import ActiveDescription
@@ -119,15 +117,3 @@ class LessonAgent:
     def state(self) -> State:
         """A copy of the agent's state."""
         return deepcopy(dict(self.model_agent.state()))
-
-
-def same_state(one: State, other: State) -> bool:
-    """Whether two states are equal to the last bit."""
-    return one.keys() == other.keys() and all(
-        _bits(value) == _bits(other[name]) for name, value in one.items()
-    )
-
-
-def _bits(value: object) -> tuple[str, tuple[int, ...], bytes]:
-    array = np.asarray(value)
-    return array.dtype.str, array.shape, array.tobytes()

@@ -18,7 +18,6 @@ class Certificate(NamedTuple):
     """An upper bound on the regret, if the agent's bounds hold."""
 
     regret: float | None
-    rounds: int
     light: Calibration
 
 
@@ -34,7 +33,7 @@ def certificate(definition: Definition, columns: Columns) -> Certificate:
     )
     each = certified_regrets(columns.estimates, columns.widths, columns.highest)
     known = len(each) > 0 and not np.isnan(each).any()
-    return Certificate(float(each.sum()) if known else None, len(each), light)
+    return Certificate(float(each.sum()) if known else None, light)
 
 
 def match_rate(columns: Columns) -> Share | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
@@ -59,19 +59,9 @@ def replay(
 ) -> Replayed:
     """Teach a new agent the active descriptions, in order, and compare.
 
-    Parameters
-    ----------
-    connection : Connection
-        Where the log is.
-    lesson : str
-        The lesson's id.
-    definition : Definition
-        The lesson's, with the agent that is to be tried.
-    propensities : str
-        How the propensities of the agent that played are known.
+    ``definition`` is the lesson's, with the agent to be tried. ``propensities`` says how those of
+    the agent that played are known.
 
-    Notes
-    -----
     An agent must not be judged by rounds that it learned from. The estimates are of an agent that
     was taught the first half of the descriptions, and is judged by the second half.
     """
@@ -80,33 +70,26 @@ def replay(
         raise FieldError(
             "lesson", f"A replay is of at most {MOST_DESCRIPTIONS:,} descriptions: {OFFLINE}."
         )
-    in_time = _deadline()
+    end = time.monotonic() + MOST_SECONDS
     agent = LessonAgent(definition)
     descriptions = read_active(connection, lesson)
-    _teach(agent, islice(descriptions, count // 2), in_time)
+    _teach(agent, islice(descriptions, count // 2), end)
     log = _log(connection, lesson, definition, agent.latest, count - count // 2, propensities)
     judged = _judged(log, agent.model_agent)
-    in_time()
-    _teach(agent, descriptions, in_time)
+    _demand_time(end)
+    _teach(agent, descriptions, end)
     return Replayed(agent.model_agent, agent.learned, _same_choice(log, agent.model_agent), judged)
 
 
-def _deadline() -> Callable[[], None]:
-    end = time.monotonic() + MOST_SECONDS
-
-    def in_time() -> None:
-        if time.monotonic() > end:
-            raise FieldError("agent", f"agent takes over {MOST_SECONDS:.0f} s to teach: {OFFLINE}.")
-
-    return in_time
+def _demand_time(end: float) -> None:
+    if time.monotonic() > end:
+        raise FieldError("agent", f"agent takes over {MOST_SECONDS:.0f} s to teach: {OFFLINE}.")
 
 
-def _teach(
-    agent: LessonAgent, descriptions: Iterable[ActiveDescription], in_time: Callable[[], None]
-) -> None:
+def _teach(agent: LessonAgent, descriptions: Iterable[ActiveDescription], end: float) -> None:
     for one in descriptions:
         agent.add(one)
-        in_time()
+        _demand_time(end)
 
 
 def _log(

@@ -6,25 +6,18 @@ import time
 import unicodedata
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.store import passwords, sessions, tokens
 from tellback.classroom.store.database import Database
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.names import validated_name
 from tellback.classroom.store.secrets import new_id
 from tellback.classroom.store.tables import accounts
-from tellback.errors import TellbackError, UnknownNameError
+from tellback.errors import UnknownNameError
 
 ADMIN = "admin"
-
-
-class NameTakenError(TellbackError):
-    """The name of a new account is taken."""
-
-
-class LastAdminError(TellbackError):
-    """The change would leave no enabled admin."""
 
 
 class Account(NamedTuple):
@@ -49,31 +42,27 @@ def add(database: Database, name: str, role: str, password: str | None) -> Accou
         with database.write() as connection:
             connection.execute(insert(accounts).values(**account._asdict(), password=kept))
     except IntegrityError as error:
-        raise NameTakenError(f"There is an account {name!r} already.") from error
+        raise ConflictError("name_taken", f"There is an account {name!r} already.") from error
     return account
 
 
 def find(database: Database, identity: str) -> Account | None:
     """An account by its id; None if there is none."""
-    with database.read() as connection:
-        row = connection.execute(select(*_SHOWN).where(accounts.c.id == identity)).first()
-    return Account(*row) if row else None
+    return next(iter(listed(database, accounts.c.id == identity)), None)
 
 
 def named(database: Database, name: str) -> Account:
     """An account by its name; an error if there is none."""
-    with database.read() as connection:
-        row = connection.execute(select(*_SHOWN).where(accounts.c.name == name)).first()
-    if row is None:
-        raise UnknownNameError(f"There is no account {name!r}.")
-    return Account(*row)
+    for account in listed(database, accounts.c.name == name):
+        return account
+    raise UnknownNameError(f"There is no account {name!r}.")
 
 
-def listed(database: Database) -> list[Account]:
-    """All accounts, by name."""
+def listed(database: Database, *conditions: ColumnElement[bool]) -> list[Account]:
+    """The accounts that meet some conditions, by name."""
+    query = select(*_SHOWN).where(*conditions).order_by(accounts.c.name)
     with database.read() as connection:
-        rows = connection.execute(select(*_SHOWN).order_by(accounts.c.name)).all()
-    return [Account(*row) for row in rows]
+        return [Account(*row) for row in connection.execute(query)]
 
 
 def signed_in(database: Database, name: str, password: str) -> Account | None:
@@ -104,13 +93,9 @@ def change(
 
     A disabled account loses its sessions and tokens for good. A new password ends all sessions.
     """
-    values: dict[str, Any] = {}
-    if role is not None:
-        values["role"] = role
-    if disabled is not None:
-        values["disabled"] = disabled
-    if password is not None:
-        values["password"] = passwords.hash_password(password)
+    hashed = None if password is None else passwords.hash_password(password)
+    given: dict[str, Any] = {"role": role, "disabled": disabled, "password": hashed}
+    values = {name: value for name, value in given.items() if value is not None}
     this = accounts.c.id == identity
     with database.write() as connection:
         if disabled or (role is not None and role != ADMIN):
@@ -147,4 +132,4 @@ def _demand_another_admin(connection: Connection, identity: str) -> None:
         select(accounts.c.id).where(_ENABLED_ADMIN).order_by(accounts.c.id).with_for_update()
     )
     if set(rows.scalars()) == {identity}:
-        raise LastAdminError("This is the last account that can manage the others.")
+        raise ConflictError("last_admin", "This is the last account that can manage the others.")

@@ -16,29 +16,16 @@ PAGE = 500
 
 
 class ActiveDescription(NamedTuple):
-    """An active description, with the request and the response of its round.
-
-    Attributes
-    ----------
-    round, seq : int
-        The round, and the event of the description.
-    instruction : Instruction
-        x, the request.
-    choice : Choice
-        The response, as the agent chose it.
-    description : Instruction
-        x'.
-    matched, saw_request : bool
-        Whether it matches the request, and whether its teacher knew the request.
-    """
+    """An active description, with the request and the response of its round."""
 
     round: int
-    seq: int
-    instruction: Instruction
+    seq: int  # the event of the description
+    instruction: Instruction  # x, the request
     choice: Choice
-    description: Instruction
+    description: Instruction  # x'
     matched: bool = False
     saw_request: bool = False
+    account: str = ""  # the teacher's
 
 
 _asked = events.alias("asked")
@@ -47,6 +34,7 @@ _ACTIVE = (
         rounds.c.number,
         rounds.c.described,
         events.c.data.label("described_data"),
+        events.c.account,
         _asked.c.data.label("asked_data"),
     )
     .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described))
@@ -72,6 +60,7 @@ def read_active(connection: Connection, lesson: str, after: int = 0) -> Iterator
                 told["description"],
                 told["matched"],
                 told["saw_request"],
+                row.account or "",
             )
         if len(rows) < PAGE:
             return
@@ -91,8 +80,7 @@ def active_descriptions(connection: Connection, lesson: str) -> dict[int, int]:
 def count_active(connection: Connection, lesson: str) -> int:
     """Number of active descriptions."""
     query = select(func.count()).where(rounds.c.lesson == lesson, rounds.c.described.is_not(None))
-    found: int = connection.execute(query).scalar_one()
-    return found
+    return connection.execute(query).scalar_one()
 
 
 def latest_described(connection: Connection, lesson: str, count: int) -> list[int]:

@@ -14,26 +14,12 @@ KEPT = 3
 
 
 class Checkpoint(NamedTuple):
-    """The state of an agent, and the descriptions that it was taught.
+    """The state of an agent, and the descriptions that it was taught."""
 
-    Attributes
-    ----------
-    seq : int
-        The latest event of the log that the agent had read.
-    learned : int
-        The number of descriptions taught.
-    learned_digest : str
-        A digest of them.
-    source : str
-        A digest of the code that learned.
-    state : bytes
-        The state.
-    """
-
-    seq: int
-    learned: int
+    seq: int  # the latest event of the log that the agent had read
+    learned: int  # the number of descriptions taught
     learned_digest: str
-    source: str
+    source: str  # a digest of the code that learned
     state: bytes
 
 

@@ -9,24 +9,29 @@ from sqlalchemy import Connection, func, or_, select
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import find_asked, find_round
-from tellback.classroom.store.tables import events, rounds
-from tellback.classroom.store.tasks import find_task
+from tellback.classroom.store.tables import events, rounds, tasks
+from tellback.classroom.store.tasks import FEATURE_BYTES, find_task
 from tellback.errors import FieldError
 from tellback.roles import Instruction
 
 
 def round_to_check(
-    connection: Connection, lesson: str, account: str
+    connection: Connection, lesson: str, account: str, dim: int
 ) -> tuple[int, Instruction] | None:
-    """A random round that somebody else has described and this account has not checked."""
+    """A random round that somebody else has described and this account has not checked.
+
+    It has at least two responses of ``dim`` features: of one there is nothing to pick.
+    """
     mine = select(events.c.round).where(
         events.c.lesson == lesson, events.c.account == account, events.c.kind == Kind.CHECKED.value
     )
     query = (
         select(rounds.c.number, events.c.data)
         .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described))
+        .join(tasks, (tasks.c.lesson == rounds.c.lesson) & (tasks.c.round == rounds.c.number))
         .where(
             rounds.c.lesson == lesson,
+            func.length(tasks.c.features) > FEATURE_BYTES * dim,
             rounds.c.describer != account,
             rounds.c.number.not_in(mine),
             # The teacher of a second description must not see the first one.

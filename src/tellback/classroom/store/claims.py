@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from sqlalchemy import Connection, Exists, exists, or_, select, update
+from sqlalchemy import Connection, exists, or_, select, update
 
 from tellback.classroom.store.log import Kind
 from tellback.classroom.store.rounds import COLUMNS, RoundRow, RoundStatus, round_row
@@ -24,22 +24,25 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
     )
     here = rounds.c.lesson == lesson
     is_open = rounds.c.status == RoundStatus.OPEN.value
+    is_skipped = rounds.c.status == RoundStatus.SKIPPED.value
     wants_second = (
         rounds.c.wants_second.is_(True)
         & rounds.c.second.is_(None)
         & (rounds.c.status == RoundStatus.DESCRIBED.value)
         & (rounds.c.describer != account)
     )
+    has_skipped = exists().where(
+        events.c.lesson == rounds.c.lesson,
+        events.c.round == rounds.c.number,
+        events.c.account == account,
+        events.c.kind == Kind.SKIPPED.value,
+    )
     held = (rounds.c.claimed_by == account) & (rounds.c.claimed_until >= now)
     kinds = [
-        (held, or_(is_open, rounds.c.status == RoundStatus.SKIPPED.value, wants_second)),
+        (held, or_(is_open, is_skipped, wants_second)),
         (wants_second, free),
         (is_open, free),
-        (
-            rounds.c.status == RoundStatus.SKIPPED.value,
-            ~_has_skipped(account),
-            free,
-        ),
+        (is_skipped, ~has_skipped, free),
     ]
     for conditions in kinds:
         which = (
@@ -58,15 +61,6 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
         if taken is not None:
             return round_row(taken)
     return None
-
-
-def _has_skipped(account: str) -> Exists:
-    return exists().where(
-        events.c.lesson == rounds.c.lesson,
-        events.c.round == rounds.c.number,
-        events.c.account == account,
-        events.c.kind == Kind.SKIPPED.value,
-    )
 
 
 def prolong_claim(

@@ -33,13 +33,6 @@ WRITES = "writes"
 class Database:
     """SQLite (in WAL mode, synced at every commit) or PostgreSQL.
 
-    Parameters
-    ----------
-    url : str
-        ``sqlite:///path/to/file`` or ``postgresql://user@host/name``.
-
-    Notes
-    -----
     A committed transaction survives ``kill -9`` and a loss of power. All changes of a lesson go
     through ``writing`` (``store.log``), so that its events are numbered in the order in which they
     become visible, without gaps.

@@ -27,6 +27,7 @@ MatchFunction = Callable[[Instruction, Instruction], bool]
 """Whether a description (second) matches a request (first)."""
 
 
+_FREE = {"claimed_by": None, "claimed_until": None}
 _DESCRIBED = (
     select(events.c.seq)
     .where(
@@ -37,23 +38,21 @@ _DESCRIBED = (
     )
     .limit(1)
 )
-
-
 _SECOND = select(events.c.kind, events.c.account, events.c.data).where(
     events.c.lesson == bindparam("lesson"), events.c.seq == bindparam("seq")
 )
 
 
 class DescriptionResult(NamedTuple):
-    """The result of a description."""
+    """A stored description: its event, whether it is new, the request, and what it says of it."""
 
-    seq: int
+    event: int
     new: bool
-    saw_request: bool
-    matched: bool
-    second: bool
-    agrees: bool | None
     asked: Instruction
+    matched: bool
+    saw_request: bool
+    second: bool = False
+    agrees: bool | None = None
 
 
 def describe(
@@ -70,47 +69,21 @@ def describe(
 
     A description that is sent twice is stored once. If the same teacher sends another one, the
     later one is active. By then the teacher was shown the request, so it is marked: it teaches,
-    but is no sample of the reward.
+    but is no sample of the reward. So is one with ``saw_request``: its teacher knew the request.
 
-    Parameters
-    ----------
-    log : LessonLog
-        The lesson's.
-    number : int
-        The round.
-    account : str
-        The teacher.
-    description : Instruction
-        x'.
-    match : callable
-        Whether a description (second) matches a request (first).
-    anyones : bool
-        Whether the teacher may describe a response without a claim.
-    saw_request : bool
-        Whether the teacher knew the request.
+    With ``anyones``, the teacher may describe a response without a claim.
     """
     round = lock_round(log, number)
-    if (
-        round.describer is not None
-        and round.describer != account
-        and _may_add_second(round, account)
-    ):
+    if round.describer not in (None, account) and _may_add_second(round, account):
         return _second(log, round, account, description, match, saw_request)
     _refuse_others(round, account, anyones)
-    asked = find_asked(log.connection, log.lesson, round)
-    matched = bool(match(asked.instruction, description))
+    asked = find_asked(log.connection, log.lesson, round).instruction
+    matched = bool(match(asked, description))
     if round.described is not None:
         before = event_data(log.connection, log.lesson, round.described)
         if before["description"] == description:
-            return DescriptionResult(
-                round.described,
-                False,
-                before["saw_request"],
-                matched,
-                False,
-                None,
-                asked.instruction,
-            )
+            saw = before["saw_request"]
+            return DescriptionResult(round.described, False, asked, matched, saw)
     saw = saw_request or _has_described(log, number, account)
     data: Data = {"description": description, "saw_request": saw, "matched": matched}
     seq = log.append(Kind.DESCRIBED, data, round=number, account=account)
@@ -120,18 +93,17 @@ def describe(
         status=RoundStatus.DESCRIBED.value,
         described=seq,
         describer=account,
-        claimed_by=None,
-        claimed_until=None,
         matched=None if saw else matched,
+        **_FREE,
     )
-    return DescriptionResult(seq, True, saw, matched, False, None, asked.instruction)
+    return DescriptionResult(seq, True, asked, matched, saw)
 
 
 def _may_add_second(round: RoundRow, account: str) -> bool:
     return (
         round.wants_second
         and round.status is RoundStatus.DESCRIBED
-        and (round.claimed_by == account if round.second is None else True)
+        and (round.second is not None or round.claimed_by == account)
     )
 
 
@@ -145,25 +117,24 @@ def _second(
 ) -> DescriptionResult:
     assert round.described is not None
     first = event_data(log.connection, log.lesson, round.described)["description"]
-    asked = find_asked(log.connection, log.lesson, round)
-    matched = bool(match(asked.instruction, description))
-    agrees = bool(match(first, description))
-    if round.second is not None:
-        which = {"lesson": log.lesson, "seq": round.second}
-        given = log.connection.execute(_SECOND, which).one()
+    asked = find_asked(log.connection, log.lesson, round).instruction
+    matched, agrees = bool(match(asked, description)), bool(match(first, description))
+    seq = round.second
+    if seq is not None:
+        given = log.connection.execute(_SECOND, {"lesson": log.lesson, "seq": seq}).one()
         if given.kind != Kind.SECOND.value:
             raise ConflictError(
                 "described", f"Round {round.number} was described by somebody else."
             )
         if given.account != account or json.loads(given.data).get("description") != description:
             raise ConflictError("described", f"Round {round.number} has been described twice.")
-        return DescriptionResult(
-            round.second, False, saw_request, matched, True, agrees, asked.instruction
-        )
-    data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
-    seq = log.append(Kind.SECOND, data, round=round.number, account=account)
-    change_round(log, round.number, second=seq, claimed_by=None, claimed_until=None)
-    return DescriptionResult(seq, True, saw_request, matched, True, agrees, asked.instruction)
+    else:
+        data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
+        seq = log.append(Kind.SECOND, data, round=round.number, account=account)
+        change_round(log, round.number, second=seq, **_FREE)
+    return DescriptionResult(
+        seq, round.second is None, asked, matched, saw_request, second=True, agrees=agrees
+    )
 
 
 def _refuse_others(round: RoundRow, account: str, anyones: bool) -> None:
@@ -241,19 +212,12 @@ def close_round(
             if round.second is None:
                 data["second"] = True
                 seq = log.append(Kind(outcome.value), data, round=number, account=account)
-                change_round(log, number, second=seq, claimed_by=None, claimed_until=None)
+                change_round(log, number, second=seq, **_FREE)
                 return True
         raise ConflictError("described", f"Round {number} has been described.")
     _refuse_others(round, account, anyones)
     if round.status is outcome and round.describer == account:
         return False
     log.append(Kind(outcome.value), data, round=number, account=account)
-    change_round(
-        log,
-        number,
-        status=outcome.value,
-        describer=account,
-        claimed_by=None,
-        claimed_until=None,
-    )
+    change_round(log, number, status=outcome.value, describer=account, **_FREE)
     return True

@@ -6,16 +6,10 @@ from tellback.errors import TellbackError
 
 
 class ConflictError(TellbackError):
-    """A change that conflicts with the state of a round or lesson.
+    """A change that conflicts with what is stored.
 
-    Parameters
-    ----------
-    code : str
-        The reason in a word that does not change.
-    says : str
-        The reason in a sentence.
-    field : str, optional
-        The part of the request that is wrong.
+    ``code`` is the reason in a word that does not change, ``says`` the reason in a sentence, and
+    ``field`` the part of the request that is wrong.
     """
 
     def __init__(self, code: str, says: str, field: str | None = None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -45,16 +45,17 @@ def find_lesson(connection: Connection, id: str) -> LessonRow:
     row = connection.execute(select(lessons).where(lessons.c.id == id)).one_or_none()
     if row is None:
         raise UnknownNameError(f"There is no lesson {id!r}.")
-    return LessonRow(**(dict(row._mapping) | {"definition": json.loads(row.definition)}))
+    return _lesson_row(row)
 
 
 def all_lessons(connection: Connection) -> list[LessonRow]:
     """Every lesson, the newest first."""
     rows = connection.execute(select(lessons).order_by(lessons.c.created.desc()))
-    return [
-        LessonRow(**(dict(row._mapping) | {"definition": json.loads(row.definition)}))
-        for row in rows
-    ]
+    return [_lesson_row(row) for row in rows]
+
+
+def _lesson_row(row: Any) -> LessonRow:
+    return LessonRow(*row)._replace(definition=json.loads(row.definition))
 
 
 def latest_events(connection: Connection) -> dict[str, int]:

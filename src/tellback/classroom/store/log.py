@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -93,26 +94,14 @@ class Event(NamedTuple):
         return bool(self.data.get("redacted"))
 
 
+@dataclass
 class LessonLog:
-    """The log of a lesson in a transaction that writes. The lesson is locked.
+    """The log of a lesson in a transaction that writes. The lesson is locked."""
 
-    Attributes
-    ----------
-    connection : Connection
-        The transaction.
-    lesson : str
-        Its id.
-    latest : int
-        The number of the latest event.
-    rounds : int
-        The number of the latest round.
-    """
-
-    def __init__(self, connection: Connection, lesson: str, latest: int, rounds: int) -> None:
-        self.connection = connection
-        self.lesson = lesson
-        self.latest = latest
-        self.rounds = rounds
+    connection: Connection
+    lesson: str
+    latest: int  # the number of the latest event
+    rounds: int  # the number of the latest round
 
     def append(
         self, kind: Kind, data: Data, *, round: int | None = None, account: str | None = None
@@ -129,14 +118,10 @@ class LessonLog:
             "data": json.dumps(data, allow_nan=False),
         }
         self.connection.execute(_APPEND, values)
-        if kind in WEBHOOK_KINDS:
-            self._enqueue_deliveries()
+        if kind in WEBHOOK_KINDS:  # into the outbox, in the same transaction
+            values = {"event": self.latest, "now": time.time(), "lesson": self.lesson}
+            self.connection.execute(_ENQUEUE_DELIVERIES, values)
         return self.latest
-
-    def _enqueue_deliveries(self) -> None:
-        """Put the latest event into the outbox, in the same transaction."""
-        values = {"event": self.latest, "now": time.time(), "lesson": self.lesson}
-        self.connection.execute(_ENQUEUE_DELIVERIES, values)
 
     def next_round(self) -> int:
         """The number of a new round."""

@@ -1,4 +1,8 @@
-"""Migration of a database to the tables of this version."""
+"""Migration of a database to the tables of this version.
+
+A new database gets the tables of ``store/tables.py`` and the newest version. So migrations are only
+the changes since the first version, and no table is written down twice.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from tellback.classroom.store.database import Database
+from tellback.classroom.store.tables import metadata
 from tellback.errors import TellbackError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -28,7 +33,11 @@ def migrate(database: Database) -> None:
         if not database.sqlite:
             connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": ONE_AT_A_TIME})
         version = _version(connection)
-        if version is not None and version not in {one.revision for one in script.walk_revisions()}:
+        if version is None:
+            metadata.create_all(connection, checkfirst=False)
+            MigrationContext.configure(connection).stamp(script, "head")
+            return
+        if version not in {one.revision for one in script.walk_revisions()}:
             raise TellbackError(
                 f"The database {database} was made by a newer tellback (its tables are of version "
                 f"{version}, and this knows up to {newest})."

@@ -40,7 +40,11 @@ class BusyError(TellbackError):
 
 def hash_password(password: str) -> str:
     """A password as it is stored: the parameters, the salt and the hash."""
-    validate_password(password)
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise FieldError(
+            "password",
+            f"A password must have from {SHORTEST} to {LONGEST} characters, not {len(password)}.",
+        )
     return _hashed(password, COST, secrets.token_bytes(16))
 
 
@@ -62,15 +66,6 @@ def verify_password(password: str, kept: str | None) -> bool:
     return hmac.compare_digest(found.encode(), (kept or "").encode()) and known
 
 
-def validate_password(password: str) -> None:
-    """Refuse a password that is too short or too long."""
-    if not SHORTEST <= len(password) <= LONGEST:
-        raise FieldError(
-            "password",
-            f"A password must have from {SHORTEST} to {LONGEST} characters, not {len(password)}.",
-        )
-
-
 def _hashed(password: str, cost: Cost, salt: bytes) -> str:
     # The same letters from another keyboard are the same password.
     typed = unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
@@ -78,9 +73,7 @@ def _hashed(password: str, cost: Cost, salt: bytes) -> str:
         raise BusyError("Too many are signing in just now: try again in a moment.")
     try:
         memory = 256 * cost.n * cost.r + 2**20  # a limit; it takes half of that
-        found = hashlib.scrypt(
-            typed, salt=salt, n=cost.n, r=cost.r, p=cost.p, maxmem=memory, dklen=32
-        )
+        found = hashlib.scrypt(typed, salt=salt, **cost._asdict(), maxmem=memory, dklen=32)
     finally:
         AT_ONCE.release()
     numbers = "$".join(str(number) for number in cost)

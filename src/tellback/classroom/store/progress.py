@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, bindparam, func, insert, select
 
@@ -19,7 +19,8 @@ _PROGRESS = (
 _REACHED = select(lessons.c.events, _PROGRESS).where(lessons.c.id == bindparam("lesson"))
 
 
-class CurvePoint(NamedTuple):
+@dataclass(frozen=True)
+class CurvePoint:
     """Number of held-out requests that were answered right after some descriptions."""
 
     described: int
@@ -48,7 +49,7 @@ def add_point(connection: Connection, lesson: str, seq: int, point: CurvePoint) 
     ).one_or_none()
     there = connection.execute(select(progress.c.seq).where(mine, progress.c.seq == seq)).first()
     if there is None and (last is None or tuple(last) != (point.described, point.right)):
-        connection.execute(insert(progress), {"lesson": lesson, "seq": seq, **point._asdict()})
+        connection.execute(insert(progress), {"lesson": lesson, "seq": seq, **asdict(point)})
 
 
 def find_reached(connection: Connection, lesson: str) -> Reached:

@@ -1,16 +1,26 @@
-"""Numbers about a lesson: rounds, teachers, checks."""
+"""Numbers about a lesson (rounds, teachers, checks), and over all lessons, for monitoring."""
 
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+import time
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import Connection, func, select
 
 from tellback.arrays import Array
 from tellback.classroom.store.log import Kind, find_active_spans, in_spans
-from tellback.classroom.store.tables import accounts, events, rounds
+from tellback.classroom.store.rounds import RoundStatus
+from tellback.classroom.store.tables import (
+    accounts,
+    deliveries,
+    events,
+    leases,
+    lessons,
+    rounds,
+)
 
 
 class TeacherCount(NamedTuple):
@@ -113,3 +123,19 @@ def _seconds(connection: Connection, lesson: str) -> list[tuple[str, bool]]:
     )
     rows = connection.execute(query)
     return [(row.account, json.loads(row.data)["agrees"]) for row in rows]
+
+
+def service_counts(connection: Connection, holders: Collection[str]) -> dict[str, int]:
+    """Lessons, descriptions, open rounds, waiting deliveries, and leases of these holders."""
+
+    def count(*conditions: Any) -> int:
+        return connection.execute(select(func.count()).where(*conditions)).scalar_one()
+
+    return {
+        "lessons": count(lessons.c.id.is_not(None)),
+        "descriptions": count(rounds.c.described.is_not(None)),
+        "descriptions_given": count(events.c.kind == Kind.DESCRIBED.value),
+        "open_rounds": count(rounds.c.status == RoundStatus.OPEN.value),
+        "outbox_backlog": count(deliveries.c.due.is_not(None)),
+        "leases_held": count(leases.c.holder.in_(holders), leases.c.until >= time.time()),
+    }

@@ -12,10 +12,12 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
 
-from tellback.classroom.store.log import LessonLog
+from tellback.arrays import Array
+from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.tables import events, rounds
+from tellback.classroom.store.tasks import Content, add_task
 from tellback.errors import UnknownNameError
 from tellback.roles import Choice, Instruction
 from tellback.specs import Data
@@ -64,6 +66,7 @@ def parse_asked(data: Mapping[str, Any]) -> AskedRound:
 COLUMNS = [rounds.c[name] for name in RoundRow._fields]
 
 # Built once, as in ``log``.
+_OPEN = insert(rounds)
 _THIS = (rounds.c.lesson == bindparam("this_lesson"), rounds.c.number == bindparam("this_number"))
 _FIND = select(*COLUMNS).where(*_THIS)
 _HOLD = _FIND.with_for_update()
@@ -73,19 +76,59 @@ _EVENT = select(events.c.data).where(
 )
 
 
+def open_round(
+    log: LessonLog,
+    *,
+    number: int,
+    instruction: Instruction,
+    choice: Choice,
+    version: int,
+    features: Array,
+    content: Content,
+    account: str | None,
+    wants_second: bool = False,
+    claim: tuple[str, float] | None = None,
+) -> int:
+    """Store a new round. Returns the number of its event."""
+    data: Data = {
+        "instruction": instruction,
+        "features": choice.features.tolist(),
+        **choice.to_data(),
+        "version": version,
+    }
+    seq = log.append(Kind.ASKED, data, round=number, account=account)
+    add_task(log, number, features, content)
+    log.connection.execute(
+        _OPEN,
+        {
+            "lesson": log.lesson,
+            "number": number,
+            "status": RoundStatus.OPEN.value,
+            "asked": seq,
+            "wants_second": wants_second,
+            "claimed_by": claim[0] if claim else None,
+            "claimed_until": claim[1] if claim else None,
+            "estimate": data["estimate"],
+            "width": data["width"],
+            "highest": data["highest"],
+        },
+    )
+    return seq
+
+
 def find_round(connection: Connection, lesson: str, number: int) -> RoundRow:
     """A round by its number; an error if there is none."""
-    which = {"this_lesson": lesson, "this_number": number}
-    row = connection.execute(_FIND, which).one_or_none()
-    if row is None:
-        raise UnknownNameError(f"There is no round {number} in this lesson.")
-    return round_row(row)
+    return _found_round(connection, _FIND, lesson, number)
 
 
 def lock_round(log: LessonLog, number: int) -> RoundRow:
     """A round that is about to change, locked: nobody else can claim it meanwhile."""
-    which = {"this_lesson": log.lesson, "this_number": number}
-    row = log.connection.execute(_HOLD, which).one_or_none()
+    return _found_round(log.connection, _HOLD, log.lesson, number)
+
+
+def _found_round(connection: Connection, query: Select[Any], lesson: str, number: int) -> RoundRow:
+    which = {"this_lesson": lesson, "this_number": number}
+    row = connection.execute(query, which).one_or_none()
     if row is None:
         raise UnknownNameError(f"There is no round {number} in this lesson.")
     return round_row(row)

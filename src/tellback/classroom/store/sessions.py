@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, Select, Table, delete, insert, select, update
 
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.secrets import digest, new_secret
@@ -26,11 +26,20 @@ class Holder(NamedTuple):
     expires: float | None
 
 
+def select_holder(table: Table) -> Select[Any]:
+    """The holders of sessions or tokens, without disabled accounts; last, the time of creation."""
+    return (
+        select(accounts.c.id, accounts.c.name, accounts.c.role, table.c.expires, table.c.created)
+        .join(accounts, accounts.c.id == table.c.account)
+        .where(accounts.c.disabled.is_(False))
+    )
+
+
 def create(database: Database, account: str) -> str:
-    """Create a session. Returns its secret, for the cookie."""
+    """Create a session, and delete expired ones. Returns its secret, for the cookie."""
     secret, now = new_secret(), time.time()
     with database.write() as connection:
-        _remove_expired(connection)
+        connection.execute(delete(sessions).where(sessions.c.expires <= now))
         connection.execute(
             insert(sessions).values(
                 digest=digest(secret), account=account, created=now, expires=now + IDLE_SECONDS
@@ -44,19 +53,7 @@ def find(database: Database, secret: str) -> Holder | None:
     now, kept = time.time(), digest(secret)
     with database.read() as connection:
         row = connection.execute(
-            select(
-                accounts.c.id,
-                accounts.c.name,
-                accounts.c.role,
-                sessions.c.created,
-                sessions.c.expires,
-            )
-            .join(accounts, accounts.c.id == sessions.c.account)
-            .where(
-                sessions.c.digest == kept,
-                sessions.c.expires > now,
-                accounts.c.disabled.is_(False),
-            )
+            select_holder(sessions).where(sessions.c.digest == kept, sessions.c.expires > now)
         ).first()
     if row is None:
         return None
@@ -80,13 +77,3 @@ def end(database: Database, secret: str) -> None:
 def end_all(connection: Connection, account: str) -> None:
     """End all sessions of an account."""
     connection.execute(delete(sessions).where(sessions.c.account == account))
-
-
-def remove_expired(database: Database) -> int:
-    """Remove expired sessions, and return how many. Each new session does so too."""
-    with database.write() as connection:
-        return _remove_expired(connection)
-
-
-def _remove_expired(connection: Connection) -> int:
-    return connection.execute(delete(sessions).where(sessions.c.expires <= time.time())).rowcount

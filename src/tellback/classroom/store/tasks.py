@@ -14,50 +14,30 @@ from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tables import pictures, tasks
 from tellback.errors import UnknownNameError
 
+FEATURE_BYTES = 8
+
 
 @dataclass(frozen=True)
 class Content:
-    """What people are shown of a new round.
+    """What people are shown of a new round."""
 
-    Attributes
-    ----------
-    context : str or None
-        Some words about the situation.
-    texts : list of str or None
-        A text for each response.
-    images : list of bytes or None
-        A PNG file for each response.
-    """
-
-    context: str | None = None
-    texts: list[str] | None = None
-    images: list[bytes] | None = None
+    context: str | None = None  # some words about the situation
+    texts: list[str] | None = None  # for each response
+    images: list[bytes] | None = None  # a PNG file for each response
 
 
 class TaskRow(NamedTuple):
-    """The task of a round, without its pictures.
-
-    Attributes
-    ----------
-    round : int
-        The round.
-    features : bytes
-        g(y, s), a row a response, float64.
-    context, texts
-        As in ``Content``.
-    images : int or None
-        The number of pictures.
-    """
+    """The task of a round, without its pictures."""
 
     round: int
-    features: bytes
+    features: bytes  # g(y, s), a row a response, float64
     context: str | None = None
     texts: list[str] | None = None
-    images: int | None = None
+    images: int | None = None  # the number of pictures
 
     def candidates(self, dim: int) -> int:
         """The number of responses with so many features."""
-        return len(self.features) // (8 * dim)
+        return len(self.features) // (FEATURE_BYTES * dim)
 
 
 _ADD_TASK, _ADD_PICTURES = insert(tasks), insert(pictures)

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, insert, or_, select, update
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.names import validated_name
 from tellback.classroom.store.secrets import TOKEN, digest, new_id, new_secret
-from tellback.classroom.store.sessions import Holder
-from tellback.classroom.store.tables import accounts, tokens
+from tellback.classroom.store.sessions import Holder, select_holder
+from tellback.classroom.store.tables import tokens
 
 
 class Token(NamedTuple):
@@ -33,12 +33,7 @@ def make(
 ) -> tuple[Token, str]:
     """Create a token of an account. Returns also its secret, which cannot be shown again.
 
-    Parameters
-    ----------
-    name : str
-        What it is for.
-    lasts : float, optional
-        Seconds until it expires; without, until it is revoked.
+    ``name`` says what it is for. It expires after ``lasts`` seconds, if that is given.
     """
     secret, now = new_secret(TOKEN), time.time()
     expires = now + lasts if lasts is not None else None
@@ -52,16 +47,13 @@ def find(database: Database, secret: str) -> Holder | None:
     """The account of a token; None if it expired or was revoked, or the account is disabled."""
     with database.read() as connection:
         row = connection.execute(
-            select(accounts.c.id, accounts.c.name, accounts.c.role, tokens.c.expires)
-            .join(accounts, accounts.c.id == tokens.c.account)
-            .where(
+            select_holder(tokens).where(
                 tokens.c.digest == digest(secret),
                 tokens.c.revoked.is_(False),
                 or_(tokens.c.expires.is_(None), tokens.c.expires > time.time()),
-                accounts.c.disabled.is_(False),
             )
         ).first()
-    return Holder(*row) if row else None
+    return Holder(*row[:-1]) if row else None
 
 
 def listed(database: Database, account: str | None = None) -> list[Token]:

@@ -83,7 +83,7 @@ def delete_webhook(log: LessonLog, id: str) -> None:
 def delivery_state(connection: Connection, webhook: str) -> DeliveryState:
     """Counts of a webhook's deliveries, and the error of the last failed one."""
     mine = deliveries.c.webhook == webhook
-    counts = connection.execute(
+    waiting, given_up, delivered = connection.execute(
         select(
             func.count().filter(deliveries.c.due.is_not(None)),
             func.count().filter(deliveries.c.due.is_(None), deliveries.c.delivered.is_(False)),
@@ -96,7 +96,6 @@ def delivery_state(connection: Connection, webhook: str) -> DeliveryState:
         .order_by(deliveries.c.seq.desc())
         .limit(1)
     ).scalar()
-    waiting, given_up, delivered = counts
     return DeliveryState(waiting, given_up, delivered, trouble)
 
 
@@ -125,37 +124,26 @@ def next_delivery(connection: Connection, webhook: str, now: float) -> Delivery 
     return Delivery(found, event_of(event), row.tries)
 
 
-def mark_delivered(connection: Connection, delivery: Delivery) -> None:
-    """Mark a delivery as arrived."""
-    _update(connection, delivery, due=None, delivered=True, trouble=None)
-    _delete_old(connection, delivery)
-
-
-def mark_failed(
-    connection: Connection, delivery: Delivery, trouble: str, again: float | None
+def mark_attempt(
+    connection: Connection, delivery: Delivery, trouble: str | None, again: float | None = None
 ) -> None:
-    """Mark an attempt as failed; ``again`` is the time of the next one, None to give up."""
-    _update(connection, delivery, due=again, delivered=False, trouble=trouble[:300])
-    if again is None:
-        _delete_old(connection, delivery)
-
-
-def _update(connection: Connection, delivery: Delivery, **values: object) -> None:
+    """Note that a delivery arrived, or its trouble and the time of the next attempt, if any."""
+    mine, seq = deliveries.c.webhook == delivery.webhook.id, delivery.event.seq
     connection.execute(
         update(deliveries)
-        .where(deliveries.c.webhook == delivery.webhook.id, deliveries.c.seq == delivery.event.seq)
-        .values(tries=delivery.tries + 1, **values)
-    )
-
-
-def _delete_old(connection: Connection, delivery: Delivery) -> None:
-    connection.execute(
-        delete(deliveries).where(
-            deliveries.c.webhook == delivery.webhook.id,
-            deliveries.c.due.is_(None),
-            deliveries.c.seq < delivery.event.seq - KEPT_DELIVERIES,
+        .where(mine, deliveries.c.seq == seq)
+        .values(
+            tries=delivery.tries + 1,
+            due=again,
+            delivered=trouble is None,
+            trouble=trouble and trouble[:300],
         )
     )
+    if again is None:
+        finished = mine & deliveries.c.due.is_(None)
+        connection.execute(
+            delete(deliveries).where(finished, deliveries.c.seq < seq - KEPT_DELIVERIES)
+        )
 
 
 def delivery_body(delivery: Delivery) -> bytes:

@@ -19,7 +19,6 @@ from tellback.classroom.web.api import (
     lessons,
     preview,
     progress,
-    redaction,
     replays,
     rollback,
     rounds,
@@ -29,11 +28,17 @@ from tellback.classroom.web.api import (
     webhooks,
 )
 from tellback.classroom.web.classroom import Classroom
-from tellback.classroom.web.middleware import add_middleware
 from tellback.classroom.web.monitoring import health
+from tellback.classroom.web.monitoring.metrics import Metrics, RequestMetrics
+from tellback.classroom.web.monitoring.request_log import RequestLog
 from tellback.classroom.web.pages import lesson_pages, public_pages
 from tellback.classroom.web.pages.assets import mount_assets
-from tellback.classroom.web.problem_handlers import DescribedApp
+from tellback.classroom.web.problem_handlers import DescribedApp, handle_problems
+from tellback.classroom.web.security.body_limit import BodyLimit
+from tellback.classroom.web.security.caller_cache import CallerCache
+from tellback.classroom.web.security.headers import SecurityHeaders
+from tellback.classroom.web.security.rate_limits import LoginLimiter, RateLimit
+from tellback.classroom.web.security.same_origin import SameOrigin
 
 API = "/api/v1"
 ROUTERS = (  # the busiest first: routes are matched in this order
@@ -51,7 +56,6 @@ ROUTERS = (  # the busiest first: routes are matched in this order
     updates,
     checks,
     rollback,
-    redaction,
     replays,
     webhooks,
 )
@@ -91,3 +95,18 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(public_pages.router)
     mount_assets(app)
     return app
+
+
+def add_middleware(app: FastAPI, settings: Settings) -> None:
+    """Add all layers to an app, and the state that endpoints share with them."""
+    app.state.caller_cache = CallerCache()
+    app.state.login_limiter = LoginLimiter()
+    app.state.metrics = Metrics()
+    handle_problems(app)
+    # From the inside out: the last to be added is the first to see a request.
+    app.add_middleware(RequestMetrics, metrics=app.state.metrics)
+    app.add_middleware(BodyLimit, settings=settings)
+    app.add_middleware(RateLimit, settings=settings, caller_cache=app.state.caller_cache)
+    app.add_middleware(SameOrigin, settings=settings)
+    app.add_middleware(RequestLog)
+    app.add_middleware(SecurityHeaders, secure=settings.secure)

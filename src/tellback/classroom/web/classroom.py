@@ -5,16 +5,25 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
+from contextlib import suppress
+from pathlib import Path
 
 from tellback.classroom.learning.background_jobs import BackgroundJobs
+from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import ID, NAME, demonstration
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.recorded import (
+    import_recording,
+    lesson_id,
+    recorded_definition,
+)
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.idempotency import delete_old_answers
 from tellback.classroom.store.lessons import LessonRow, create_lesson, find_lesson
+from tellback.classroom.store.log import writing
 from tellback.classroom.store.progress import Reached
 from tellback.classroom.web.event_poller import EventPoller
 from tellback.classroom.web.schemas.progress import ProgressAnswer
@@ -27,13 +36,7 @@ MOST_OPEN = 64
 
 
 class Classroom:
-    """The state of the service in this process.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings of the classroom.
-    """
+    """The state of the service in this process."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -67,13 +70,26 @@ class Classroom:
         """The id of the demonstration lesson, which is created if it is missing."""
         try:
             with self.database.read() as connection:
-                return find_lesson(connection, ID).id
+                find_lesson(connection, ID)
         except UnknownNameError:
-            pass
-        try:
-            return self.create(NAME, demonstration(), ID).id
-        except ConflictError:  # another process was faster
-            return ID
+            with suppress(ConflictError):  # another process was faster
+                self.create(NAME, demonstration(), ID)
+        return ID
+
+    def lesson_from(self, path: str | Path, candidates: int, held_out: float) -> str:
+        """The id of the lesson of a recording, created and taught by it if it is missing."""
+        definition = recorded_definition(path, candidates, held_out)
+        id = lesson_id(definition, path)
+        with suppress(ConflictError):  # it was created before
+            self.create(Path(path).name, definition, id)
+        with writing(self.database, id) as log:
+            taught = log.rounds > 0
+            if not taught:  # all or none of it is imported
+                import_recording(log, definition)
+        if not taught:
+            with self.learner(id).locked() as agent, writing(self.database, id) as log:
+                keep_checkpoint(log, agent)
+        return id
 
     def learner_at_hand(self, lesson: str) -> Learner | None:
         """The agent of a lesson, if this process has it in memory."""

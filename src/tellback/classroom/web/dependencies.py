@@ -8,8 +8,8 @@ from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.web.classroom import Classroom
-from tellback.classroom.web.problems import conflict
 from tellback.classroom.web.schemas.common import LessonId
 from tellback.classroom.web.security.authentication import needs
 from tellback.classroom.web.security.callers import Caller, Role
@@ -42,4 +42,6 @@ ALearner = Annotated[Learner, Depends(learner)]
 def demand_accounts(room: Classroom) -> None:
     """Refuse requests that make no sense without accounts."""
     if not room.settings.accounts:
-        raise conflict("no_accounts", "This classroom has no accounts: nobody needs to sign in.")
+        raise ConflictError(
+            "no_accounts", "This classroom has no accounts: nobody needs to sign in."
+        )

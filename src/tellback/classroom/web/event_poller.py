@@ -17,11 +17,6 @@ class EventPoller:
     """The latest event of lessons.
 
     However many callers wait for a lesson, it is looked up at most every 0.4 seconds.
-
-    Parameters
-    ----------
-    database : Database
-        Where the lessons are.
     """
 
     def __init__(self, database: Database) -> None:
@@ -35,9 +30,8 @@ class EventPoller:
             found = asyncio.ensure_future(run_in_threadpool(self.now, lesson))
             self._forget_old()
             self._cache[lesson] = time.monotonic(), found
-        return await asyncio.shield(
-            found
-        )  # a caller that disconnects must not cancel it for the others
+        # A caller that disconnects must not cancel it for the others.
+        return await asyncio.shield(found)
 
     def now(self, lesson: str) -> Reached:
         """The same, looked up now."""

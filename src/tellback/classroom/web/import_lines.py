@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter, ValidationError
@@ -51,10 +52,8 @@ def import_lines(file: BinaryIO, importer: Importer, definition: Definition, lon
         _import_round(first, importer, definition)
         for line in lines:
             _import_round(line, importer, definition)
-    try:
+    with _on_line(0):  # an unfit task says its own line
         importer.refuse_unfit()
-    except UnfitLineError as error:
-        raise _refused(error.line, error) from error
 
 
 def _numbered(file: BinaryIO, longest: int) -> Iterator[Line]:
@@ -69,7 +68,7 @@ def _numbered(file: BinaryIO, longest: int) -> Iterator[Line]:
 
 def _import_round(line: Line, importer: Importer, definition: Definition) -> None:
     played = _parsed(_PLAYED, line)
-    try:
+    with _on_line(line[0]):
         definition.demand_instruction(played.instruction, "instruction")
         responses, images = responses_from(definition, played.features, played.texts, played.images)
         content = Content(played.context, played.texts, images)
@@ -84,8 +83,6 @@ def _import_round(line: Line, importer: Importer, definition: Definition) -> Non
         if played.description is not None:
             definition.demand_instruction(played.description, "description")
             importer.describe(number, played.description, played.saw_request)
-    except TellbackError as error:
-        raise _refused(line[0], error) from error
 
 
 def _import_events(
@@ -98,10 +95,8 @@ def _import_events(
         seq += 1
         if event.seq != seq:
             raise _wrong(number, "seq", f"it must be {seq}, the next event")
-        try:
+        with _on_line(number):
             _import_event(event, importer, definition, number)
-        except TellbackError as error:
-            raise _refused(number, error) from error
     if seq != heading.events:
         raise _wrong(
             number, "seq", f"the first line promises {heading.events} events, and this is the last"
@@ -161,11 +156,15 @@ def _parsed(adapter: TypeAdapter[Any], line: Line) -> Any:
         raise _wrong(line[0], field, first["msg"]) from error
 
 
-def _refused(number: int, error: TellbackError) -> Problem:
-    number = (
-        error.line if isinstance(error, UnfitLineError) else number
-    )  # its line may be an earlier one
-    return _wrong(number, getattr(error, "field", None) or "line", str(error)[:500].rstrip("."))
+@contextmanager
+def _on_line(number: int) -> Iterator[None]:
+    """Errors name this line, or that of an unfit task: it may be an earlier one."""
+    try:
+        yield
+    except TellbackError as error:
+        number = error.line if isinstance(error, UnfitLineError) else number
+        field = getattr(error, "field", None) or "line"
+        raise _wrong(number, field, str(error)[:500].rstrip(".")) from error
 
 
 def _wrong(number: int, field: str, says: str) -> Problem:

@@ -54,23 +54,7 @@ TITLES = {
 
 
 class Problem(TellbackError):  # noqa: N818 - the name of RFC 9457
-    """A request that is refused.
-
-    Parameters
-    ----------
-    status : int
-        The HTTP status.
-    code : str
-        One of ``TITLES``: what is wrong, in a word that does not change.
-    detail : str
-        What is wrong, in a sentence.
-    field : str, optional
-        The part of the request that is wrong.
-    retry_after : int, optional
-        Seconds after which the same request may succeed.
-    headers : mapping, optional
-        More headers of the answer.
-    """
+    """A request that is refused, with the HTTP status and one of the codes of ``TITLES``."""
 
     def __init__(
         self,
@@ -118,11 +102,6 @@ def forbidden(detail: str) -> Problem:
 def other_origin(detail: str) -> Problem:
     """A page of another site made the browser send this."""
     return Problem(403, "other_origin", detail)
-
-
-def conflict(code: str, detail: str) -> Problem:
-    """The request contradicts the state of the classroom."""
-    return Problem(409, code, detail)
 
 
 def invalid(field: str, detail: str) -> Problem:

@@ -28,19 +28,7 @@ SHUTDOWN_SECONDS = 5
 def serve(
     settings: Settings, host: str, port: int, workers: int = 1, level: int = logging.INFO
 ) -> None:
-    """Serve until interrupted.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings of the classroom.
-    host, port : str, int
-        The address to listen on.
-    workers : int
-        The number of processes; one of them at a time does the background jobs of a lesson.
-    level : int
-        The level of the log.
-    """
+    """Serve until interrupted, in so many processes, with this level of the log."""
     os.environ[SETTINGS] = json.dumps({"settings": asdict(settings), "level": level})
     uvicorn.run(
         f"{__name__}:app_of_environment",

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tellback.lab.bounds import Bound
-from tellback.lab.charts.chart import legend_below, plain, wrapped
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import colours, legend_below, plain, wrapped
 from tellback.lab.charts.picture import Picture
 from tellback.lab.results import Results
 
@@ -43,8 +42,7 @@ def draw_bounded(results: Results, bounds: Mapping[str, Bound], path: Path) -> l
             label = wrapped(f"{results.label(name)}: {mean[-1]:.3g}")
             axis.loglog(results.t[shown], mean[shown], color=colour_of[name], label=label)
         axis.set_title(plain(results.study.name), fontsize=9.5)
-        axis.set_xlabel("round")
-        axis.set_ylabel("cumulative regret")
+        axis.set(xlabel="round", ylabel="cumulative regret")
         legend_below(axis, "after the last round")
 
     picture = Picture(path.name, results.study.name, "", draw, width=6.4, height=4.6)

@@ -10,7 +10,7 @@ import numpy as np
 from tellback.lab.bounds import Bound
 from tellback.lab.charts.bounded import draw_bounds
 from tellback.lab.charts.chart import legend_below
-from tellback.lab.curve import curve_rounds
+from tellback.lab.run_one import curve_rounds
 from tellback.proof import Proof
 from tellback.run import Run
 
@@ -40,8 +40,7 @@ def draw_certificate(axis: Any, run: Run, bounds: Mapping[str, Bound] | None = N
         shown = run.regret[t - 1] > 0
         label = f"regret: {run.regret[-1]:,.3g}"
         axis.loglog(t[shown], run.regret[t - 1][shown], color=REGRET, lw=1.8, label=label)
-    axis.set_xlabel("round")
-    axis.set_ylabel("cumulative")
+    axis.set(xlabel="round", ylabel="cumulative")
     legend_below(axis, f"calibration: {run.calibration().light}", columns=1)
 
 
@@ -62,8 +61,7 @@ def draw_reward_estimate(axis: Any, run: Run) -> None:
         axis.plot(at[shown], truth[shown], color=REGRET, label="the hidden reward")
     axis.set_xscale("log")
     axis.set_ylim(0, min(1, 1.15 * float(estimate.high[len(at) // 20 :].max())))
-    axis.set_xlabel("round")
-    axis.set_ylabel("mean reward so far")
+    axis.set(xlabel="round", ylabel="mean reward so far")
     legend_below(axis, "the reward without the truth", columns=1)
 
 

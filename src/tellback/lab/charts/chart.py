@@ -1,17 +1,27 @@
-"""The class of charts, and helpers for labels and legends."""
+"""The class of charts, and helpers for colours, labels and legends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
-from tellback.figures import Plot, new_figure, save_figure, styled
+from tellback.arrays import Array
+from tellback.lab.charts.picture import Picture
 from tellback.lab.results import Results
+
+OWN = {
+    "LORIL": "#0072b2",
+    "epsilon-greedy": "#e69f00",
+    "greedy": "#009e73",
+    "random": "#999999",
+}
+"""From the palette of Okabe and Ito, which colour-blind readers can tell apart."""
+
+OTHERS = ("#cc79a7", "#d55e00", "#56b4e9", "#8c6d31", "#7b5ea7", *OWN.values())
 
 LABEL_CHARACTERS = 38
 SEVERAL = 2  # seeds needed for an interval
@@ -26,48 +36,39 @@ def has_intervals(results: Results) -> bool:
 
 @dataclass(frozen=True)
 class Chart:
-    """One view of a study.
+    """One view of a study."""
 
-    Parameters
-    ----------
-    name : str
-        The name of its files.
-    title : str
-        Its title.
-    says : str
-        Its caption.
-    draw : callable
-        Draws results into an empty figure.
-    height : callable
-        The height for results, in inches.
-    applies : callable
-        Whether there is anything to draw.
-    """
-
-    name: str
+    name: str  # of its files
     title: str
-    says: str
-    draw: Callable[[Any, Results], None]
-    height: Callable[[Results], float] = lambda results: 4.2
-    applies: Callable[[Results], bool] = has_intervals
+    says: str  # the caption
+    draw: Callable[[Any, Results], None]  # draws results into an empty figure
+    height: Callable[[Results], float] = lambda results: 4.2  # inches
+    applies: Callable[[Results], bool] = has_intervals  # whether there is anything to draw
 
-    def figure(self, results: Results) -> Any:
-        """The chart of a study, drawn."""
-        figure = new_figure(6.4, self.height(results))
-        self.draw(figure, results)
-        return figure
+    def of(self, results: Results) -> Picture:
+        """The chart of a study."""
 
-    def plot(self, results: Results) -> Plot:
-        """The chart of a study, for a notebook."""
-        with styled():
-            return Plot(self.figure(results))
+        def draw(figure: Any) -> None:
+            self.draw(figure, results)
 
-    def write(
-        self, results: Results, folder: Path, formats: Sequence[str] = (".png", ".svg")
-    ) -> list[Path]:
-        """Draw it to a file of each format."""
-        with styled():
-            return save_figure(self.figure(results), folder / self.name, formats)
+        return Picture(self.name, self.title, self.says, draw, 6.4, self.height(results))
+
+
+def colours(agents: Iterable[str]) -> Mapping[str, str]:
+    """A colour for each agent of a study: its own, or the next free one."""
+    names = list(agents)
+    taken = {OWN[name] for name in names if name in OWN}
+    free = [colour for colour in OTHERS if colour not in taken] or list(OTHERS)
+    others = [name for name in names if name not in OWN]
+    return OWN | {name: free[i % len(free)] for i, name in enumerate(others)}
+
+
+def styled_curves(results: Results) -> Iterator[tuple[str, Array, dict[str, str]]]:
+    """Every agent, its curves at the chosen setting, and the colour and style of its line."""
+    colour_of = colours(results.study.agents)
+    for name in results.study.agents:
+        style = {"color": colour_of[name], "ls": "--" if name == "random" else "-"}
+        yield name, results.curves(results.tuned(name)), style
 
 
 def wrapped(label: str) -> str:

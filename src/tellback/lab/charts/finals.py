@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.charts.chart import Chart, wrapped
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import Chart, colours, wrapped
 from tellback.lab.compare import mean_regret
 from tellback.lab.results import Results
 
@@ -27,13 +26,10 @@ def draw_finals(figure: Any, results: Results) -> None:
         found = mean_regret(values, at_most=results.study.rounds)
         axis.plot([found.low, found.high], [row, row], color=colour, lw=4, solid_capstyle="butt")
         axis.plot(found.mean, row, "|", color="black", ms=13, mew=1.8)
-        text = f"{found.mean:.3g} [{found.low:.3g}, {found.high:.3g}]"
-        axis.annotate(
-            text, (found.mean, row), (0, 11), textcoords="offset points", ha="center", fontsize=8
-        )
+        above = {"xytext": (0, 11), "textcoords": "offset points", "ha": "center"}
+        axis.annotate(str(found), (found.mean, row), **above, fontsize=8)
     axis.set_yticks(range(len(ranked)), [wrapped(results.label(name)) for name in ranked])
-    axis.set_ylim(len(ranked) - 0.4, -0.7)
-    axis.set_xlabel("final regret")
+    axis.set(ylim=(len(ranked) - 0.4, -0.7), xlabel="final regret")
     axis.set_xlim(left=0)
     axis.margins(x=0.12)
     axis.grid(visible=False, axis="y")

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.charts.chart import Chart, has_intervals, legend_below, wrapped
-from tellback.lab.charts.colours import colours
-from tellback.lab.power_law import FITTED_FROM, power_of_t
+from tellback.lab.charts.chart import Chart, has_intervals, legend_below, styled_curves, wrapped
+from tellback.lab.power_law import FITTED_FROM, as_power, power_of_t
 from tellback.lab.results import Results
 
 FEWEST_ROUNDS = 20
@@ -17,39 +16,21 @@ FEWEST_ROUNDS = 20
 def draw_growth(figure: Any, results: Results) -> None:
     """Draw mean regret against the round, with the fitted power."""
     axis = figure.subplots()
-    colour_of = colours(results.study.agents)
-    for name in results.study.agents:
-        curves = results.curves(results.tuned(name))
+    for name, curves, style in styled_curves(results):
         mean = curves.mean(axis=0)
-        if not (mean > 0).any():
-            continue
-        power = power_of_t(results.t, curves)
-        found = f"t^{power.mean:.2f} [{power.low:.2f}, {power.high:.2f}]" if power else "no power"
-        dashes = "--" if name == "random" else "-"
         shown = mean > 0
-        axis.loglog(
-            results.t[shown],
-            mean[shown],
-            dashes,
-            color=colour_of[name],
-            lw=1.6,
-            label=wrapped(f"{name}: {found}"),
-        )
+        if not shown.any():
+            continue
+        label = wrapped(f"{name}: {as_power('t', power_of_t(results.t, curves))}")
+        axis.loglog(results.t[shown], mean[shown], **style, lw=1.6, label=label)
     axis.axvspan(FITTED_FROM * results.t[-1], results.t[-1], color="#808080", alpha=0.1, lw=0)
     guide = np.array([FITTED_FROM, 1.0]) * results.t[-1]
     bottom, top = axis.get_ylim()
     height = np.sqrt(bottom * top)
     axis.loglog(guide, height * np.sqrt(guide / guide[-1]), ":", color="#808080", lw=1)
-    axis.annotate(
-        "square root",
-        (guide[0], height * np.sqrt(FITTED_FROM)),
-        fontsize=7,
-        color="#808080",
-        va="top",
-    )
-    axis.set_ylim(bottom, top)
-    axis.set_xlabel("round")
-    axis.set_ylabel("cumulative regret")
+    where = (guide[0], height * np.sqrt(FITTED_FROM))
+    axis.annotate("square root", where, fontsize=7, color="#808080", va="top")
+    axis.set(ylim=(bottom, top), xlabel="round", ylabel="cumulative regret")
     legend_below(axis, "fitted growth where shaded")
 
 

@@ -1,43 +1,35 @@
-"""Figures that show more than one study, or a run beside its bounds."""
+"""Figures with a caption: one view of a study, several studies, or a run beside its bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tellback.figures import new_figure, save_figure, styled
+from tellback.figures import Plot, new_figure, save_figure, styled
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with its caption.
+    """A figure with its caption."""
 
-    Parameters
-    ----------
-    name : str
-        The name of its files.
-    title : str
-        Its title.
-    says : str
-        Its caption.
-    draw : callable
-        Draws into an empty figure.
-    width, height : float
-        In inches.
-    """
-
-    name: str
+    name: str  # of its files
     title: str
-    says: str
-    draw: Callable[[Any], None]
-    width: float = 9.2
+    says: str  # the caption
+    draw: Callable[[Any], None]  # draws into an empty figure
+    width: float = 9.2  # inches
     height: float = 3.9
 
-    def write(self, folder: Path) -> list[Path]:
-        """Draw it to PNG and SVG files."""
+    def plot(self) -> Plot:
+        """Draw it, for a notebook."""
         with styled():
             figure = new_figure(self.width, self.height)
             self.draw(figure)
-            return save_figure(figure, folder / self.name, (".png", ".svg"))
+            return Plot(figure)
+
+    def write(self, folder: Path, formats: Sequence[str] = (".png", ".svg")) -> list[Path]:
+        """Draw it to a file of each format."""
+        figure = self.plot().figure
+        with styled():
+            return save_figure(figure, folder / self.name, formats)

@@ -9,32 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from tellback.figures import new_figure, save_figure, styled
 from tellback.lab.bands import simultaneous_band
-from tellback.lab.charts.chart import Chart, legend_below, plain, wrapped
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import Chart, legend_below, plain, styled_curves, wrapped
+from tellback.lab.charts.picture import Picture
 from tellback.lab.results import Results
 
+COLUMNS = 2  # studies beside each other
 FAR_ABOVE = 3.0
 TITLE_CHARACTERS = 11  # characters per inch
 
 
 def draw_curves(axis: Any, results: Results) -> None:
     """Draw the mean regret of every agent at its chosen setting, with simultaneous bands."""
-    colour_of = colours(results.study.agents)
     finals = []
-    for name in results.study.agents:
-        mean, low, high = simultaneous_band(results.curves(results.tuned(name)))
+    for name, curves, style in styled_curves(results):
+        mean, low, high = simultaneous_band(curves)
         high = np.minimum(high, np.maximum(mean, results.t))  # a round costs 1 at most
         label = wrapped(f"{results.label(name)}: {mean[-1]:.3g}")
-        dashes = "--" if name == "random" else "-"
-        axis.plot(results.t, mean, dashes, color=colour_of[name], label=label, lw=1.6)
-        axis.fill_between(results.t, low, high, color=colour_of[name], alpha=0.2, lw=0)
+        axis.plot(results.t, mean, **style, label=label, lw=1.6)
+        axis.fill_between(results.t, low, high, color=style["color"], alpha=0.2, lw=0)
         finals.append(float(mean[-1]))
-    axis.set_ylim(0, _top(finals))
     axis.set_xlim(left=0)
-    axis.set_xlabel("round")
-    axis.set_ylabel("cumulative regret")
+    axis.set(ylim=(0, _top(finals)), xlabel="round", ylabel="cumulative regret")
     legend_below(axis, "final regret")
 
 
@@ -48,24 +44,14 @@ def _top(finals: Sequence[float]) -> float:
 
 
 def draw_regret(
-    found: Sequence[Results],
-    title: str,
-    path: Path,
-    columns: int = 2,
-    formats: Sequence[str] = (".png", ".svg"),
+    found: Sequence[Results], title: str, path: Path, formats: Sequence[str] = (".png", ".svg")
 ) -> list[Path]:
-    """Draw the regret of several studies into one figure, and write it in some formats.
-
-    Returns
-    -------
-    list of Path
-        The files written.
-    """
-    columns = min(columns, len(found))
+    """Draw the regret of several studies into one figure; returns the files written."""
+    columns = min(COLUMNS, len(found))
     rows = -(-len(found) // columns)
-    width = 4.6 * columns if columns > 1 else 6.4
-    with styled():
-        figure = new_figure(width, 3.9 * rows if columns > 1 else 4.8)
+    width, height = (4.6 * columns, 3.9 * rows) if columns > 1 else (6.4, 4.8)
+
+    def draw(figure: Any) -> None:
         figure.suptitle(plain(fill(title, round(TITLE_CHARACTERS * width))), fontsize=11)
         axes = figure.subplots(rows, columns, squeeze=False)
         for results, axis in zip(found, axes.flat, strict=False):
@@ -73,7 +59,8 @@ def draw_regret(
             axis.set_title(wrapped(results.study.name), fontsize=9.5)
         for axis in axes.flat[len(found) :]:
             axis.set_visible(False)
-        return save_figure(figure, path, formats)
+
+    return Picture(path.name, title, "", draw, width, height).write(path.parent, formats)
 
 
 REGRET = Chart(

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tellback.lab.charts.chart import Chart, has_intervals, wrapped
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import Chart, colours, has_intervals, wrapped
 from tellback.lab.results import Results
 from tellback.roles import AgentSpec
 
@@ -68,8 +67,7 @@ def _curve(axis: Any, finals: dict[AgentSpec, Any], setting: str, colour: str) -
     axis.plot(getattr(best, setting), finals[best].mean(), "o", mfc="none", mec=colour, ms=11)
     if min(x) > 0 and max(x) / min(x) >= 20:
         axis.set_xscale("log")
-    axis.set_xlabel(setting)
-    axis.set_ylabel("mean regret, standard error")
+    axis.set(xlabel=setting, ylabel="mean regret, standard error")
 
 
 def _surface(axis: Any, finals: dict[AgentSpec, Any], varied: list[str]) -> None:
@@ -87,20 +85,12 @@ def _surface(axis: Any, finals: dict[AgentSpec, Any], varied: list[str]) -> None
         dark = (means[i, j] - means.min()) / span > 0.5
         chosen = getattr(best, varied[0]) == down[i] and getattr(best, varied[1]) == across[j]
         text = f"{means[i, j]:.3g}" + ("\nchosen" if chosen else "")
-        axis.text(
-            j,
-            i,
-            text,
-            ha="center",
-            va="center",
-            fontsize=8,
-            color="#fefefe" if dark else "#010101",
-            weight="bold" if chosen else "normal",
-        )
+        colour, weight = "#fefefe" if dark else "#010101", "bold" if chosen else "normal"
+        centred = {"ha": "center", "va": "center", "fontsize": 8}
+        axis.text(j, i, text, **centred, color=colour, weight=weight)
     axis.set_yticks(range(len(down)), [_text(value) for value in down])
     axis.set_xticks(range(len(across)), [_text(value) for value in across])
-    axis.set_ylabel(varied[0])
-    axis.set_xlabel(varied[1])
+    axis.set(ylabel=varied[0], xlabel=varied[1])
     axis.grid(visible=False)
 
 

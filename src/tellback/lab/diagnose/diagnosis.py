@@ -15,21 +15,11 @@ WIDTH = 96
 
 @dataclass(frozen=True)
 class Check:
-    """One possible source of regret, checked.
-
-    Attributes
-    ----------
-    name : str
-        The name of the check.
-    sentence : str
-        Its result, with numbers.
-    state : "good", "bad" or "unknown"
-        Bad if regret may come from here; unknown if this could not be measured.
-    """
+    """One possible source of regret, checked."""
 
     name: str
-    sentence: str
-    state: str
+    sentence: str  # the result, with numbers
+    state: str  # "good"; "bad" if regret may come from here; "unknown" if it was not measured
 
     def __str__(self) -> str:
         lead = f"{MARKS[self.state]} {self.name}: "
@@ -38,22 +28,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Why the regret of a run is what it is.
+    """Why the regret of a run is what it is."""
 
-    Attributes
-    ----------
-    cause : str
-        One of the causes in ``tellback.lab.diagnose.rules``, such as "over-exploration".
-    verdict : str
-        The cause explained, and what to do about it, in a sentence or two.
-    checks : tuple of Check
-        The results of all checks.
-    readings : Readings
-        The measurements of each round.
-    """
-
-    cause: str
-    verdict: str
+    cause: str  # one of ``tellback.lab.diagnose.rules.CAUSES``, such as "over-exploration"
+    verdict: str  # the cause explained, and what to do about it, in a sentence or two
     checks: tuple[Check, ...]
     readings: Readings = field(repr=False, compare=False)
 

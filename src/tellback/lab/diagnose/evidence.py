@@ -27,75 +27,38 @@ UNKNOWN = MeanInterval(NAN, NAN, NAN, 0)
 
 @dataclass(frozen=True)
 class Evidence:
-    """All measurements. Late is the second half of the run; NaN is unknown.
-
-    Attributes
-    ----------
-    rounds, described, looked : int
-        The number of rounds, of descriptions, and of rounds with the true rewards of all
-        responses.
-    late, uniform : float
-        Late regret a round, of the agent and of random play.
-    slope : MeanInterval
-        The slope of log regret over log rounds, late.
-    by_estimate, by_bonus, by_chance : float
-        The share of late regret paid for responses with the highest estimate, for others
-        because of their bonus, and for others without a bonus.
-    saved : MeanInterval
-        The share of late regret that the response with the highest estimate would save.
-    tied, first : float
-        The share of late rounds in which responses tied; of those, the share in which the
-        first was taken.
-    tied_regret : float
-        The share of late regret in tied rounds.
-    unforeseen : float
-        The share of late regret in rounds where the reward of the best response lay above its
-        estimate plus bonus.
-    fit : Fit
-        How far the model is from the best of its class.
-    short : MeanInterval
-        By how many nats a description the model's predictions fell short of the truth's, in the
-        last quarter.
-    knowable, known : MeanInterval
-        How many nats a description the truth, and the model, predict better than frequencies.
-    behind : MeanInterval
-        By how many nats the model falls short of its own class, taught and fitted well. Both
-        are hedged lightly: frequencies would hide that a model is wrong.
-    poorer : MeanInterval
-        By how many nats that class (or else the model) falls short of a richer one.
-    richer_name : str
-        The name of the richer one.
-    unexplained : float
-        The share of the truth that no model of the class can represent.
-    too_wide : float
-        The share of late descriptions whose response had an impossibly large bonus.
-    language : bool
-        Whether instructions are sentences.
-    """
+    """All measurements. Late is the second half of the run; NaN is unknown."""
 
     rounds: int
     described: int
-    looked: int
-    late: float
-    uniform: float
-    slope: MeanInterval
+    looked: int  # rounds with the true rewards of all responses
+    late: float  # late regret a round
+    uniform: float  # the same of random play
+    slope: MeanInterval  # of log regret over log rounds, late
+    # The share of late regret paid for responses with the highest estimate, for others because of
+    # their bonus, and for others without a bonus.
     by_estimate: float
     by_bonus: float
     by_chance: float
-    saved: MeanInterval
-    tied: float
-    first: float
-    tied_regret: float
+    saved: MeanInterval  # the share that the response with the highest estimate would save
+    tied: float  # the share of late rounds in which responses tied
+    first: float  # of those, the share in which the first was taken
+    tied_regret: float  # the share of late regret in tied rounds
+    # The share of late regret in rounds where the reward of the best response lay above its
+    # estimate plus bonus.
     unforeseen: float
-    fit: Fit
-    short: MeanInterval
-    knowable: MeanInterval
-    known: MeanInterval
+    fit: Fit  # how far the model is from the best of its class
+    # These are in nats a description.
+    short: MeanInterval  # by which the truth predicts better than the model, in the last quarter
+    knowable: MeanInterval  # by which the truth predicts better than frequencies
+    known: MeanInterval  # by which the model does
+    # By which the model's own class, taught and fitted well, predicts better. Both are hedged
+    # lightly: frequencies would hide that a model is wrong.
     behind: MeanInterval
-    poorer: MeanInterval
+    poorer: MeanInterval  # by which a richer class predicts better than that class, or the model
     richer_name: str
-    unexplained: float
-    too_wide: float
+    unexplained: float  # the share of the truth that no model of the class can represent
+    too_wide: float  # the share of late descriptions whose response had an impossibly large bonus
     language: bool
 
     @property

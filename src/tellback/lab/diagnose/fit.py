@@ -30,18 +30,10 @@ FURTHER = 2000
 
 @dataclass(frozen=True)
 class Fit:
-    """How much a better fit gained, in nats a description; NaN if unknown.
-
-    Attributes
-    ----------
-    gain : float
-        The increase of the mean log-likelihood of the descriptions that the model was taught.
-    how : str
-        How the better fit was found, in words.
-    """
+    """How much a better fit gained, in mean log-likelihood a description; NaN if unknown."""
 
     gain: float = float("nan")
-    how: str = ""
+    how: str = ""  # how it was found, in words
 
 
 def fit(read: Readings) -> Fit:

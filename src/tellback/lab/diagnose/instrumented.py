@@ -16,25 +16,13 @@ class InstrumentedAgent:
 
     Only methods that change nothing are called: a model's estimates and an explorer's
     bonuses. For an agent without them, nothing is recorded.
-
-    Parameters
-    ----------
-    agent : Agent
-        The agent.
-
-    Attributes
-    ----------
-    estimates, bonuses : Array or None
-        Those of all responses of the latest task, after the agent has responded to it.
-    predicted : float
-        The estimate for the latest description, just before it was learned; NaN if none.
     """
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.estimates: Array | None = None
+        self.estimates: Array | None = None  # of all responses, after the agent has responded
         self.bonuses: Array | None = None
-        self.predicted = float("nan")
+        self.predicted = float("nan")  # for the latest description, just before it was learned
         self._estimates: Any = getattr(getattr(agent, "model", None), "estimates", None)
         self._bonuses: Any = getattr(getattr(agent, "explorer", None), "bonuses", None)
 

@@ -31,45 +31,19 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """One entry a round in every array; NaN where a value was not known or not measured.
+    """One entry a round in every array; NaN where a value was not known or not measured."""
 
-    Attributes
-    ----------
-    regrets, rewards : Array
-        Those of the chosen response.
-    bonuses : Array
-        The agent's bonus of the response it chose.
-    greedy : Array
-        1 where the chosen response had the highest estimate of all, else 0.
-    greedy_rewards : Array
-        The reward of the response with the highest estimate: the chosen one if that has it.
-    tied : Array
-        How many responses had the highest estimate plus bonus.
-    first : Array
-        1 where the chosen response was the first of those, else 0.
-    uniform_rewards : Array
-        The mean reward over all responses: the expected reward of random play.
-    best_uppers : Array
-        Estimate plus bonus of the best response (the highest, where several are best).
-    predicted, possible : Array
-        The probability of the description: the agent's estimate before it learned, and the truth.
-    examples : tuple of TrainingExample
-        The descriptions, in order.
-    true_rewards : tuple of TrueRewards
-        The rewards of all responses, in the rounds where they were computed.
-    """
-
-    regrets: Array
+    regrets: Array  # of the chosen response
     rewards: Array
     bonuses: Array
-    greedy: Array
-    greedy_rewards: Array
-    tied: Array
-    first: Array
-    uniform_rewards: Array
-    best_uppers: Array
-    predicted: Array
-    possible: Array
+    greedy: Array  # 1 where the chosen response had the highest estimate of all, else 0
+    greedy_rewards: Array  # of the response with the highest estimate: the chosen one if it has it
+    tied: Array  # how many responses had the highest estimate plus bonus
+    first: Array  # 1 where the chosen response was the first of those, else 0
+    uniform_rewards: Array  # the mean over all responses: the expected reward of random play
+    best_uppers: Array  # estimate plus bonus of the best response; the highest, if several are best
+    predicted: Array  # the probability of the description by the agent, before it learned
+    possible: Array  # the same by the truth
     examples: tuple[TrainingExample, ...]
     true_rewards: tuple[TrueRewards, ...]
     facts: Facts
@@ -113,15 +87,7 @@ COLUMNS = [field.name for field in fields(Readings) if field.type == "Array"]
 
 
 def replay(run: RunSpec, progress: Callable[[int], object] | None = None) -> Readings:
-    """Play the run again, unchanged, and measure every round.
-
-    Parameters
-    ----------
-    run : RunSpec
-        The run.
-    progress : callable, optional
-        Called now and then with the number of rounds played since its last call.
-    """
+    """Play the run again, unchanged, and measure every round."""
     streams = Streams(run.seed)
     simulation = run.world.build(streams.init("world"))
     if simulation.truth is None:

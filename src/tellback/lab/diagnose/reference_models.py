@@ -29,34 +29,16 @@ WIDER = 2
 
 @dataclass(frozen=True, eq=False)
 class Forecasts:
-    """The probability that each model gave every description, hedged, in order.
+    """The probability that each model gave every description, hedged, in order."""
 
-    Attributes
-    ----------
-    t : Array
-        The index of each description's round.
-    nothing : Array
-        By the frequencies of descriptions, whatever the response.
-    truth : Array
-        By the truth: nothing predicts better in the long run.
-    own, own_lightly : Array or None
-        By the agent's model.
-    reference, reference_lightly : Array or None
-        By the agent's class of models, taught and fitted here.
-    richer : Array or None
-        By a richer class, if there is one whose forecasts can decide anything.
-    richer_name : str
-        The name of the richer class.
-    """
-
-    t: Indices
-    nothing: Array
-    truth: Array
-    own: Array | None = None
+    t: Indices  # the index of each description's round
+    nothing: Array  # by the frequencies of descriptions, whatever the response
+    truth: Array  # nothing predicts better in the long run
+    own: Array | None = None  # by the agent's model
     own_lightly: Array | None = None
-    reference: Array | None = None
+    reference: Array | None = None  # by the agent's class of models, taught and fitted here
     reference_lightly: Array | None = None
-    richer: Array | None = None
+    richer: Array | None = None  # by a richer class, if one can decide anything
     richer_name: str = ""
 
 
@@ -80,8 +62,9 @@ def forecasts(read: Readings) -> Forecasts:
     if isinstance(model, SentenceModel):
         return _with_sentences(found, read)
     if facts.fixed_responses and not facts.language:
+        rows, told = zip(*((one.response, one.description) for one in read.examples), strict=True)
         name = "a table of frequencies for each response"
-        return replace(found, richer=_table(read, nothing), richer_name=name)
+        return replace(found, richer=tabulated(rows, told, nothing), richer_name=name)
     return found
 
 
@@ -129,8 +112,3 @@ def _taught(spec: Mixture | Sentence, read: Readings) -> Array:
         forecast[i] = model.estimates(example.description, only)[0]
         model.learn(only.features(0), example.description)
     return forecast
-
-
-def _table(read: Readings, nothing: Array) -> Array:
-    rows = [one.response for one in read.examples]
-    return tabulated(rows, [one.description for one in read.examples], nothing)

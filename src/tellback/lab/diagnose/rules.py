@@ -99,11 +99,6 @@ def does_not_learn(e: Evidence) -> bool:
     return e.known.n == 0 and e.late_share > LIKE_CHANCE and e.rounds >= FEWEST_ROUNDS
 
 
-def is_unfitted(e: Evidence) -> bool:
-    """Optimisation falls short."""
-    return is_trouble(e) and fits_badly(e)
-
-
 def fits_badly(e: Evidence) -> bool:
     """A copy fits the same descriptions better, and its class predicts better.
 
@@ -111,11 +106,6 @@ def fits_badly(e: Evidence) -> bool:
     """
     share = MUCH if e.language else SOME
     return e.fit.gain > UNFITTED and clearly(e.behind, share, e.knowable)
-
-
-def has_a_bug(e: Evidence) -> bool:
-    """The agent did not learn what it was taught."""
-    return is_trouble(e) and learns_wrongly(e)
 
 
 def learns_wrongly(e: Evidence) -> bool:
@@ -279,8 +269,8 @@ UNCLEAR = "unclear"
 RULES = (
     Rule("not learning", does_not_learn, _say_not_learning),
     # Faults of the model come first: with wrong estimates nothing else can be judged.
-    Rule("unfitted", is_unfitted, _say_unfitted),
-    Rule("bug", has_a_bug, _say_bug),
+    Rule("unfitted", lambda e: is_trouble(e) and fits_badly(e), _say_unfitted),
+    Rule("bug", lambda e: is_trouble(e) and learns_wrongly(e), _say_bug),
     Rule("healthy", is_small, _say_small),
     Rule("over-exploration", explores_too_much, _say_too_much),
     Rule("healthy", bends, _say_bends),

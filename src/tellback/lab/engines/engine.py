@@ -13,6 +13,7 @@ from tellback.lab.engines.processes import Processes
 from tellback.lab.engines.ray_cluster import RayCluster
 from tellback.lab.run_one import Outcome
 from tellback.lab.study import RunSpec
+from tellback.lab.wording import counted
 
 
 class Engine(Protocol):
@@ -27,20 +28,13 @@ class Engine(Protocol):
         call. Ctrl-C raises KeyboardInterrupt between two outcomes, after the workers have
         stopped.
         """
-        ...
 
 
 @dataclass(frozen=True)
 class Here:
-    """Processes of this machine, and this process for classes that the others cannot import.
+    """Processes of this machine, and this process for classes that the others cannot import."""
 
-    Parameters
-    ----------
-    note : callable
-        Told in a sentence if some runs are played in this process.
-    """
-
-    note: Callable[[str], object]
+    note: Callable[[str], object]  # told in a sentence if some runs are played in this process
 
     def run_all(
         self, runs: Sequence[RunSpec], progress: Callable[[int], object]
@@ -50,8 +44,8 @@ class Here:
         if typed:
             names = ", ".join(sorted({name for run in typed for name in run.typed}))
             self.note(
-                f"{len(typed):,} runs are played in this process, one after another, because other "
-                f"processes cannot import {names}, which was typed here."
+                f"Played in this process, one after another: {counted(len(typed), 'run')}, because "
+                f"other processes cannot import {names}, which was typed here."
             )
         others = [run for run in runs if not run.typed]
         if others:
@@ -60,19 +54,12 @@ class Here:
 
 
 def engine_named(name: str, workers: int | None = None, isolated: bool = False) -> Engine:
-    """The engine for a name: here, inline, ray, or the address of a Ray cluster.
+    """The engine for a name.
 
-    Parameters
-    ----------
-    name : str
-        ``here`` for processes of this machine; ``inline`` for this process, one run after
-        another; ``ray`` to start a Ray cluster on it, or to
-        join the one that RAY_ADDRESS names; ``ray://host:port`` to join a cluster through its
-        client server; ``host:port`` to join one that this machine is part of.
-    workers : int, optional
-        How many processes, or processors of a cluster that is started.
-    isolated : bool
-        Whether agents run in processes of their own.
+    ``here`` for processes of this machine; ``inline`` for this process, one run after another;
+    ``ray`` to start a Ray cluster on it, or to join the one that RAY_ADDRESS names;
+    ``ray://host:port`` to join a cluster through its client server; ``host:port`` to join one
+    that this machine is part of. ``workers`` are processes, or processors of a new cluster.
     """
     if name == "here":
         return Processes(workers, isolated)

@@ -12,15 +12,9 @@ from tellback.lab.study import RunSpec
 
 @dataclass(frozen=True)
 class Inline:
-    """The process that asks.
+    """The process that asks."""
 
-    Parameters
-    ----------
-    isolated : bool
-        Whether agents run in processes of their own.
-    """
-
-    isolated: bool = False
+    isolated: bool = False  # whether agents run in processes of their own
 
     def run_all(
         self, runs: Sequence[RunSpec], progress: Callable[[int], object]

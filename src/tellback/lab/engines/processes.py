@@ -100,10 +100,7 @@ class _WorkerPool:
     ) -> Generator[Outcome, None, tuple[list[RunSpec], deque[RunSpec]]]:
         """Hand over a few runs at a time, or ``at_once``.
 
-        Returns
-        -------
-        tuple
-            If a worker died: the runs that were handed over, and those that were not.
+        Returns, if a worker died, the runs that were handed over, and those that were not.
         """
         waiting, pending = deque(runs), dict[Future[Outcome], RunSpec]()
         suspects: list[RunSpec] = []

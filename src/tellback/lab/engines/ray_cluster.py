@@ -70,9 +70,8 @@ class RayCluster:
                 limit = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 1)))
                 while waiting and len(pending) < limit:
                     run = waiting.popleft()
-                    pending[task.remote(_demand_unedited(job_of(run)), isolated=self.isolated)] = (
-                        run
-                    )
+                    job = _demand_unedited(job_of(run))
+                    pending[task.remote(job, isolated=self.isolated)] = run
                 done, _ = ray.wait(list(pending), timeout=POLL_SECONDS)
                 for reference in done:
                     outcome = _outcome(ray, reference, pending.pop(reference))

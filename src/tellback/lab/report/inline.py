@@ -8,16 +8,9 @@ from tellback.lab.report.markup import Markup, text
 
 
 def inline_svg(svg: str, prefix: str, label: str) -> Markup:
-    """A drawing as an element of a page.
+    """A drawing of Matplotlib's as an element of a page, with a label for screen readers.
 
-    Parameters
-    ----------
-    svg : str
-        The file, as Matplotlib writes it.
-    prefix : str
-        The prefix of identifiers in the drawing, so that those of two do not clash.
-    label : str
-        A text for screen readers.
+    The identifiers in it get the prefix, so that those of two drawings do not clash.
     """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import chain, count
 
 from tellback import __version__
-from tellback.lab.charts import Chart
 from tellback.lab.charts.picture import Picture
 from tellback.lab.pairs import Pair, headline
 from tellback.lab.report.inline import inline_svg
@@ -34,6 +33,15 @@ ONE_LOOK = (
 )
 
 
+HOW_TO_READ = (
+    "Regret is computed from a reward that the agents never see. Agents with the same seed meet "
+    "the same tasks, so differences are paired by seed. Settings are chosen on seeds that are not "
+    "reported. The interval of a pair is Student's, or a confidence sequence if seeds were added "
+    "until a comparison was decided; undecided means that it holds zero. The order of agents comes "
+    "from the reported seeds."
+)
+
+
 @dataclass(frozen=True)
 class Section:
     """A table at the top of a report, such as the paper's claims."""
@@ -43,21 +51,25 @@ class Section:
     rows: Sequence[Sequence[object]]
 
 
+Drawing = tuple[Picture, str]
+"""A picture, and its SVG."""
+
+
 @dataclass(frozen=True)
 class DrawnStudy:
-    """A study with its charts, drawn as SVG."""
+    """A study with its charts."""
 
     results: Results
-    drawings: Mapping[Chart, str]
+    drawings: Sequence[Drawing]
 
 
 def page(
     title: str,
     drawn: Sequence[DrawnStudy],
     sections: Sequence[Section] = (),
-    pictures: Sequence[tuple[Picture, str]] = (),
+    pictures: Sequence[Drawing] = (),
 ) -> str:
-    """The report of some studies, with pictures and their SVG before them."""
+    """The report of some studies, with pictures before them."""
     found = [one.results for one in drawn]
     body = [
         element("h1", title),
@@ -65,11 +77,11 @@ def page(
         if len(found) > 1
         else "",
         _headlines(found),
-        *(_section(section) for section in sections),
-        *(_picture(picture, svg) for picture, svg in pictures),
+        *(joined([element("h2", s.title), table(s.headers, s.rows)]) for s in sections),
+        *(_figure("h2", drawing) for drawing in pictures),
         _contents(found) if len(found) > 1 else "",
         *(_study(one, i) for i, one in enumerate(drawn)),
-        element("footer", _how_to_read()),
+        element("footer", HOW_TO_READ),
     ]
     style = (files("tellback.lab.report") / "style.css").read_text()
     return (
@@ -102,14 +114,12 @@ def _beaten_too(first: Pair, pairs: Sequence[Pair]) -> str:
     return f" {first.ours} has less regret than {' and '.join(others)} too." if others else ""
 
 
-def _section(section: Section) -> Markup:
-    return joined([element("h2", section.title), table(section.headers, section.rows)])
-
-
-def _picture(picture: Picture, svg: str) -> Markup:
-    drawing = inline_svg(svg, f"{picture.name}-", picture.title)
+def _figure(heading: str, drawing: Drawing, prefix: str = "", of: str = "") -> Markup:
+    """A picture with its title and caption; the prefix tells its identifiers from others'."""
+    picture, svg = drawing
+    drawn = inline_svg(svg, f"{prefix}{picture.name}-", f"{picture.title}{of}")
     caption = element("figcaption", picture.says)
-    return joined([element("h2", picture.title), element("figure", drawing, caption)])
+    return joined([element(heading, picture.title), element("figure", drawn, caption)])
 
 
 def _contents(found: Sequence[Results]) -> Markup:
@@ -125,7 +135,7 @@ def _anchor(number: int) -> str:
 
 
 def _study(drawn: DrawnStudy, number: int) -> Markup:
-    results = drawn.results
+    results, prefix, of = drawn.results, f"{_anchor(number)}-", f": {drawn.results.study.name}"
     return joined(
         [
             element("h2", results.study.name, id=_anchor(number)),
@@ -134,27 +144,9 @@ def _study(drawn: DrawnStudy, number: int) -> Markup:
             warnings(results),
             finals_table(results),
             pairs_table(results.pairs()),
-            *_figures(drawn, number),
+            *(_figure("h3", one, prefix, of) for one in drawn.drawings),
             element("details", element("summary", "What was run"), provenance_table(results)),
         ]
-    )
-
-
-def _figures(drawn: DrawnStudy, number: int) -> Iterator[Markup]:
-    for chart, svg in drawn.drawings.items():
-        label = f"{chart.title}: {drawn.results.study.name}"
-        drawing = inline_svg(svg, f"{_anchor(number)}-{chart.name}-", label)
-        yield element("h3", chart.title)
-        yield element("figure", drawing, element("figcaption", chart.says))
-
-
-def _how_to_read() -> str:
-    return (
-        "Regret is computed from a reward that the agents never see. Agents with the same seed "
-        "meet the same tasks, so differences are paired by seed. Settings are chosen on seeds that "
-        "are not reported. The interval of a pair is Student's, or a confidence sequence if seeds "
-        "were added until a comparison was decided; undecided means that it holds zero. The order "
-        "of agents comes from the reported seeds."
     )
 
 

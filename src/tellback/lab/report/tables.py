@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from tellback.lab.pairs import Pair
 from tellback.lab.report.markup import Markup, element, joined, table
 from tellback.lab.results import Results
 from tellback.lab.study import Study
+from tellback.lab.wording import counted
 
 VERDICTS = {
     "less": "decided",
@@ -81,9 +81,12 @@ def provenance_table(results: Results) -> Markup:
         ["time", f"{found.seconds:,.0f} s of one processor"],
         ["source of tellback", str(found.sources)],
     ]
-    for what, counted in found.made_with.items():
-        if counted:
-            rows.append([what, ", ".join(_counted(counted, value) for value in sorted(counted))])
+    for what, runs in found.made_with.items():
+        if len(runs) == 1:
+            rows.append([what, *runs])
+        elif runs:
+            each = (f"{value} ({counted(runs[value], 'run')})" for value in sorted(runs))
+            rows.append([what, ", ".join(each)])
     return table(["", "configuration"], rows)
 
 
@@ -126,10 +129,6 @@ def _options(study: Study) -> list[list[str]]:
     if not study.everywhere:
         rows.append(["reported seeds play", "the chosen settings only"])
     return rows
-
-
-def _counted(found: Counter[str], value: str) -> str:
-    return value if len(found) == 1 else f"{value} ({found[value]} runs)"
 
 
 def spans(seeds: Sequence[int]) -> str:

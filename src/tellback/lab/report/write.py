@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import polars
@@ -12,7 +12,7 @@ from tellback.files import atomic_write
 from tellback.lab.charts import CHARTS, Chart, draw_regret
 from tellback.lab.charts.chart import has_intervals
 from tellback.lab.charts.picture import Picture
-from tellback.lab.report.page import DrawnStudy, Section, page, slugs
+from tellback.lab.report.page import Drawing, DrawnStudy, Section, page, slugs
 from tellback.lab.results import Results
 
 
@@ -48,19 +48,23 @@ def write_report(
         The files written, the page first.
     """
     formats = (".png", ".svg", ".pdf") if pdf else (".png", ".svg")
-    drawn, files = [], []
-    shown = []
-    for picture in pictures:
-        png, svg = picture.write(folder)
-        files += [png, svg]
-        shown.append((picture, svg.read_text(encoding="utf-8")))
+    files: list[Path] = []
+
+    def written(some: Iterable[Picture], place: Path, formats: Sequence[str]) -> list[Drawing]:
+        """Write pictures; returns them with their SVG."""
+        drawings = []
+        for picture in some:
+            paths = picture.write(place, formats)
+            files.extend(paths)
+            drawings.append((picture, paths[1].read_text(encoding="utf-8")))
+        return drawings
+
+    shown = written(pictures, folder, formats[:2])
     folders = [folder / name for name in slugs([one.study.name for one in found])]
+    drawn = []
     for results, own in zip(found, folders, strict=True):
-        place = own if len(found) > 1 else folder
-        applying = [chart for chart in charts if chart.applies(results)]
-        written = {chart: chart.write(results, place, formats) for chart in applying}
-        files += [path for paths in written.values() for path in paths]
-        drawings = {chart: paths[1].read_text(encoding="utf-8") for chart, paths in written.items()}
+        views = [chart.of(results) for chart in charts if chart.applies(results)]
+        drawings = written(views, own if len(found) > 1 else folder, formats)
         drawn.append(DrawnStudy(results, drawings))
     same = [one for one in found if list(one.study.agents) == list(found[0].study.agents)]
     if charts and len(same) > 1 and all(map(has_intervals, same)):  # the same agents, side by side

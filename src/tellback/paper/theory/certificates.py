@@ -12,11 +12,13 @@ import numpy as np
 
 from tellback import theory
 from tellback.agents import LORIL, Certified, Greedy, SelfNormalized
-from tellback.lab.bounds import regret_bounds
+from tellback.arrays import Array
+from tellback.lab.bounds import Bound, regret_bounds
 from tellback.lab.charts.certificate import draw_certificate
 from tellback.lab.charts.picture import Picture
-from tellback.lab.compare import mean_regret, share_of
+from tellback.lab.compare import Share, mean_regret, share_of
 from tellback.lab.results import Results
+from tellback.lab.wording import counted
 from tellback.models import Ridge
 from tellback.paper.claims import Claim
 from tellback.paper.synthetic import PRINTED
@@ -112,9 +114,7 @@ def _theorem(runs: Mapping[str, Sequence[Run]], length: int) -> list[Claim]:
         ("repaired", "LORIL repaired", 1 - DELTA),
     ):
         bound = _BOUNDS[f"Theorem 2, {form}"]
-        limit = np.array([bound(t) for t in range(1, length + 1)])
-        held = share_of(np.array([bool((run.regret <= limit).all()) for run in runs[name]]))
-        finals = np.array([run.regret[-1] for run in runs[name]])
+        held, finals = _held(bound, runs[name])
         radius = (
             "Algorithm 1's radius; the bound is for the appendix's, which is smaller. With widths "
             f"clipped at 1, Algorithm 1's gives {clipped_bound(length):,.0f}. "
@@ -133,6 +133,13 @@ def _theorem(runs: Mapping[str, Sequence[Run]], length: int) -> list[Claim]:
             )
         )
     return claims
+
+
+def _held(bound: Bound, runs: Sequence[Run]) -> tuple[Share, Array]:
+    """The share of runs with regret below a bound at all times, and final regrets."""
+    limits = np.array([bound(t) for t in range(1, len(runs[0]) + 1)])
+    below = [bool((run.regret <= limits).all()) for run in runs]
+    return share_of(np.array(below)), np.array([run.regret[-1] for run in runs])
 
 
 def clipped_bound(length: int) -> float:
@@ -161,26 +168,25 @@ def _certificate(
 ) -> Claim:
     every = [run for played in runs.values() for run in played]
     by_seed = zip(*runs.values(), strict=True)  # the agents of one seed share a world
-    held = share_of(np.array([all(map(_never_below, of_one)) for of_one in by_seed]))
+    never_below = [
+        all(bool((run.certificate >= run.regret).all()) for run in of_one) for of_one in by_seed
+    ]
+    held = share_of(np.array(never_below))
     sizes = "; ".join(
         f"{name} {np.mean([run.certificate[-1] for run in played]):,.0f} where regret is "
         f"{np.mean([run.regret[-1] for run in played]):.3g}"
         for name, played in runs.items()
     )
     lights = Counter(run.calibration().light for run in every)
+    counted_lights = ", ".join(f"{light} in {counted(n, 'run')}" for light, n in lights.items())
     return Claim(
         claim=claim,
         figure=f"never below regret, with probability {1 - DELTA:.0%}",
         reading=reading,
         measured=f"never below, for all {len(runs)} agents, in {held}",
         verdict=promised_in(held, 1 - DELTA),
-        note=f"Certified at most, after T rounds: {sizes}. Calibration: "
-        f"{', '.join(f'{light} in {count} runs' for light, count in lights.items())}.{note}",
+        note=f"Certified at most, after T rounds: {sizes}. Calibration: {counted_lights}.{note}",
     )
-
-
-def _never_below(run: Run) -> bool:
-    return bool((run.certificate >= run.regret).all())
 
 
 def _softmax() -> Claim:
@@ -209,9 +215,7 @@ def _ridge(runs: Sequence[Run]) -> Claim:
     agent = BY_RIDGE["LORIL"]
     (bound,) = regret_bounds(PRINTED.facts, agent).values()
     more = regret_bounds(replace(PRINTED, instructions=x**2).facts, agent).values()
-    finals = np.array([run.regret[-1] for run in runs])
-    limits = np.array([bound(t) for t in range(1, len(runs[0]) + 1)])
-    held = share_of(np.array([bool((run.regret <= limits).all()) for run in runs]))
+    held, finals = _held(bound, runs)
     return Claim(
         claim="The analogue of Theorem 2 for ridge regression, at the paper's printed sizes",
         figure=f"{bound(played):,.0f} at T = {played:,}, with probability {1 - DELTA:.0%}",

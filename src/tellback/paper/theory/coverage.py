@@ -68,11 +68,7 @@ def simulate(
 ) -> tuple[dict[str, Array], float]:
     """The largest distance of each run in units of each radius, and the share of optimistic rounds.
 
-    Returns
-    -------
-    tuple
-        Largest ratios by radius, an entry a run; the share of rounds in which the best response
-        was not above the highest upper bound.
+    In an optimistic round the best response was not above the highest upper bound.
     """
     radii = _radii(known)
     ratios: dict[str, list[float]] = {name: [] for name in radii}
@@ -106,12 +102,10 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
             constants = np.linspace(0, 3, 200)
             axis.plot(constants, [(needed <= c).mean() for c in constants], color="#0072b2")
             axis.axhline(1 - 2 * known.delta, color="#999999", ls="--", lw=1)
-            axis.axvline(
-                theory.printed_constant(known.log_size, known.delta), color="black", ls=":", lw=1
-            )
+            constant = theory.printed_constant(known.log_size, known.delta)
+            axis.axvline(constant, color="black", ls=":", lw=1)
             axis.set_title(f"{name} (temperature {known.world.temperature:g})", fontsize=9.5)
-            axis.set_xlabel("C'")
-            axis.set_ylabel("share of runs covered at all times")
+            axis.set(xlabel="C'", ylabel="share of runs covered at all times")
 
     picture = Picture(
         name="coverage",

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import colours
 from tellback.lab.charts.picture import Picture
 from tellback.lab.compare import FEWEST_PAIRS, MeanInterval, Share, mean_regret
-from tellback.lab.power_law import fitted_power
+from tellback.lab.power_law import as_power, fitted_power
 from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import NOT_CONTRADICTED, Claim
@@ -34,20 +34,13 @@ class Findings:
 class Experiment:
     """A test of one statement of the theory.
 
-    Parameters
-    ----------
-    studies : callable
-        The comparisons to run, at a scale from 0 to 1.
-    finds : callable
-        The findings from their results and the scale. Simulations that are not studies are run
-        here; the third argument is told of their progress.
-    reported : bool
-        Whether the report also shows each study.
+    ``studies`` are the comparisons to run, at a scale from 0 to 1. ``finds`` turns their results
+    into findings. Simulations that are not studies are run there, with their own progress.
     """
 
     studies: Callable[[float], list[Study]]
     finds: Callable[[Sequence[Results], float, Preparing | None], Findings]
-    reported: bool = False
+    reported: bool = False  # whether the report also shows each study
 
 
 def seeds(scale: float, most: int = SEEDS) -> tuple[int, ...]:
@@ -86,18 +79,10 @@ def tuned_study(
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """Final regrets of agents while one size grows.
-
-    Parameters
-    ----------
-    sizes : sequence of int
-        The size in each study.
-    found : sequence of Results
-        Their results, all with the same agents and number of seeds.
-    """
+    """Final regrets of agents while one size grows."""
 
     sizes: Sequence[int]
-    found: Sequence[Results]
+    found: Sequence[Results]  # one a size, all with the same agents and number of seeds
 
     def __post_init__(self) -> None:
         assert len(self.sizes) == len(self.found)
@@ -125,7 +110,7 @@ class Sweep:
         found = self.power(name)
         if found is None:
             return f"{name}: no power (a regret of zero)"
-        return f"{name} grows as {size}^{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
+        return f"{name} grows as {as_power(size, found)}"
 
 
 def promised_in(share: Share, promised: float) -> str:
@@ -154,25 +139,14 @@ def draw_sweep(axis: Any, sweep: Sweep, size: str) -> None:
         means = [mean_regret(column) for column in finals.T]
         found = sweep.power(name)
         said = f": power {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]" if found else ""
-        middle = np.array([mean.mean for mean in means])
-        spread = np.array(
-            [[max(m.mean - m.low, 0.0) for m in means], [m.high - m.mean for m in means]]
-        )
-        spread[0] = np.minimum(spread[0], 0.9 * middle)  # stay above zero on a log axis
-        axis.errorbar(
-            sweep.sizes,
-            middle,
-            spread,
-            fmt="o--" if name == "random" else "o-",
-            color=colour_of[name],
-            ms=3.5,
-            lw=1.5,
-            capsize=2,
-            label=name + said,
-        )
-    axis.set_yscale("log")
+        middle, low, high = np.array([(one.mean, one.low, one.high) for one in means]).T
+        # An interval that reaches zero is cut: it stays above zero on a logarithmic axis.
+        spread = np.clip(middle - low, 0.0, 0.9 * middle), high - middle
+        style = {"fmt": "o--" if name == "random" else "o-", "color": colour_of[name]}
+        size_of = {"ms": 3.5, "lw": 1.5, "capsize": 2}
+        axis.errorbar(sweep.sizes, middle, spread, **style, **size_of, label=name + said)
+    axis.set(yscale="log", ylabel="final regret")
     _sizes_below(axis, sweep, size)
-    axis.set_ylabel("final regret")
     axis.legend(fontsize=7, edgecolor="none")
 
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from tellback.agents import LORIL, Imitation, RewardOnly, Uniform
+from tellback.agents import Imitation, RewardOnly, Uniform
 from tellback.lab.charts.picture import Picture
 from tellback.lab.charts.regret import draw_curves
 from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import VERDICTS, Claim
 from tellback.paper.theory.experiment import Experiment, Findings, tuned_study
-from tellback.paper.theory.sizes import KS
+from tellback.paper.theory.sizes import KS, LORILS
 from tellback.roles import Preparing
 from tellback.worlds import Demonstrations, Synthetic
 
@@ -34,7 +34,7 @@ def studies(scale: float) -> list[Study]:
             f"kinds of feedback, {name}",
             world,
             {
-                DESCRIBED: tuple(LORIL(k=k) for k in KS),
+                DESCRIBED: LORILS,
                 REWARDED: tuple(RewardOnly(k, lam) for k, lam in product(KS, LAMBDAS[:2])),
                 SHOWN: tuple(Imitation(lam) for lam in LAMBDAS),
                 "random": (Uniform(),),

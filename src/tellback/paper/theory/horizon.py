@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tellback.agents import LORIL, Greedy, Uniform
+from tellback.agents import Greedy, Uniform
 from tellback.lab.charts.growth import draw_growth
 from tellback.lab.charts.picture import Picture
-from tellback.lab.compare import MeanInterval
-from tellback.lab.power_law import power_of_t
+from tellback.lab.power_law import as_power, power_of_t
 from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import Claim
 from tellback.paper.theory.experiment import Experiment, Findings, not_above, tuned_study
-from tellback.paper.theory.sizes import KS, TUNED
+from tellback.paper.theory.sizes import LORILS, TUNED
 from tellback.roles import Preparing, WorldSpec
 from tellback.worlds import Adversarial, Synthetic
 
@@ -36,7 +35,7 @@ def studies(scale: float) -> list[Study]:
             name,
             world,
             {
-                "LORIL": tuple(LORIL(k=k) for k in KS),
+                "LORIL": LORILS,
                 "greedy": (Greedy(),),
                 "random": (Uniform(),),
             },
@@ -76,7 +75,7 @@ def _claim(results: Results) -> Claim:
         n: power_of_t(results.t, results.curves(results.tuned(n))) for n in results.study.agents
     }
     ours, n = powers["LORIL"], len(results.study.reported)
-    said = ", ".join(f"{name}: {_said(power)}" for name, power in powers.items())
+    said = ", ".join(f"{name}: {as_power('T', power)}" for name, power in powers.items())
     versus = results.difference("LORIL", "greedy")
     return Claim(
         claim="Theorem 2: regret grows no faster than sqrt(T), whatever the world asks",
@@ -87,10 +86,6 @@ def _claim(results: Results) -> Claim:
         note=f"{TUNED} Chosen: {results.label('LORIL')}. Final regret: LORIL "
         f"{results.stated('LORIL')}; against greedy, {versus} less.",
     )
-
-
-def _said(power: MeanInterval | None) -> str:
-    return f"T^{power.mean:.2f} [{power.low:.2f}, {power.high:.2f}]" if power else "no power"
 
 
 EXPERIMENT = Experiment(studies, findings, reported=True)

@@ -16,18 +16,10 @@ DELTA = 0.05
 
 @dataclass(frozen=True)
 class KnownClass:
-    """A realizable world, its class, and the theory's radii and bounds for them.
-
-    Parameters
-    ----------
-    world : Realizable
-        The world.
-    delta : float
-        The probability with which the theory may fail.
-    """
+    """A realizable world, its class, and the theory's radii and bounds for them."""
 
     world: Realizable
-    delta: float = DELTA
+    delta: float = DELTA  # the probability with which the theory may fail
 
     @property
     def model(self) -> FiniteClass:

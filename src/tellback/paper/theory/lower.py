@@ -10,7 +10,7 @@ import numpy as np
 from tellback import theory
 from tellback.agents import EpsilonGreedy, Greedy, OneHotLORIL, RewardOnly, Uniform
 from tellback.arrays import Array
-from tellback.lab.charts.colours import colours
+from tellback.lab.charts.chart import colours
 from tellback.lab.charts.picture import Picture
 from tellback.lab.compare import mean_regret, share_of
 from tellback.lab.results import Results
@@ -97,8 +97,7 @@ def family_findings(found: Sequence[Results], scale: float, progress: Preparing 
             axis.axvline(theory.lower_bound(K, T, form), color="black", lw=1, ls=":")
             axis.axhline(theory.lower_probability(K, T, form), color="black", lw=1, ls=":")
             axis.set_title(f"{form} gap: the theorem's corner is dotted", fontsize=9)
-            axis.set_xlabel("regret")
-            axis.set_ylabel("share of runs with at least as much")
+            axis.set(xlabel="regret", ylabel="share of runs with at least as much")
             axis.set_xlim(left=0)
             axis.legend(fontsize=7, edgecolor="none")
 

@@ -21,23 +21,11 @@ from tellback.worlds import Synthetic
 
 @dataclass(frozen=True)
 class OneK:
-    """A sweep at one k.
+    """A sweep at one k."""
 
-    Parameters
-    ----------
-    size, kind : str
-        The size that is swept, and the kind of worlds.
-    k : float
-        The best of the grid on the tuning seeds at the size ``chosen_at``.
-    chosen_at : int
-        That size.
-    rounds : int
-        The length of each run.
-    """
-
-    size: str
-    kind: str
-    k: float
+    size: str  # which size is swept
+    kind: str  # the kind of worlds
+    k: float  # the best of the grid on the tuning seeds at the size ``chosen_at``
     chosen_at: int
     rounds: int
 

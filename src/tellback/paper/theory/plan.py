@@ -31,16 +31,9 @@ def studies(scale: float = 1.0) -> list[Study]:
 
 
 def findings(found: Sequence[Results], scale: float, progress: Preparing | None = None) -> Findings:
-    """The findings of all experiments.
+    """The findings of all experiments, from the results of ``studies(scale)`` in their order.
 
-    Parameters
-    ----------
-    found : sequence of Results
-        The results of ``studies(scale)``, in that order.
-    scale : float
-        The scale they were run at.
-    progress : callable, optional
-        Told how far the simulations are that are not studies.
+    ``progress`` is told how far the simulations are that are not studies.
     """
     left = list(found)
     parts = []

@@ -19,11 +19,12 @@ from tellback.paper.theory.experiment import (
     not_above,
     tuned_study,
 )
-from tellback.roles import AgentSpec, Preparing
+from tellback.roles import Preparing
 from tellback.theory import softmax_regret_bound
 from tellback.worlds import Synthetic
 
 KS = (0.03, 0.1, 0.3, 1.0, 3.0)
+LORILS = tuple(LORIL(k=k) for k in KS)
 ONE_HOT_KS = (0.0, 0.003, 0.01, 0.03, 0.1)  # one-hot LORIL does best with little or no bonus
 FLAT = 0.05  # a smaller power of |Y| counts as none: from |Y| = 10 to 100,000 a factor of 1.6
 RESPONSES = (10, 100, 1_000, 10_000, 100_000)
@@ -42,10 +43,6 @@ def response_sizes(kind: str, scale: float) -> tuple[int, ...]:
     return tuple(size for size in RESPONSES if size <= (most if scale == 1 else 1_000))
 
 
-def _loril() -> tuple[AgentSpec, ...]:
-    return tuple(LORIL(k=k) for k in KS)
-
-
 def response_studies(scale: float) -> list[Study]:
     """LORIL with the world's features and with one-hot ones, at every |Y|."""
     return [
@@ -53,7 +50,7 @@ def response_studies(scale: float) -> list[Study]:
             f"|Y| = {size:,}, {kind}",
             Synthetic(instructions=10, responses=size, rank=5, contexts=contexts),
             {
-                "LORIL": _loril(),
+                "LORIL": LORILS,
                 "one-hot LORIL": tuple(OneHotLORIL(k=k) for k in ONE_HOT_KS),
                 "random": (Uniform(),),
             },
@@ -138,7 +135,7 @@ def rank_studies(scale: float) -> list[Study]:
         tuned_study(
             f"d = {rank}, |Y| = 1,000",
             Synthetic(instructions=10, responses=1_000, rank=rank),
-            {"LORIL": _loril(), "random": (Uniform(),)},
+            {"LORIL": LORILS, "random": (Uniform(),)},
             2_000,
             scale,
         )

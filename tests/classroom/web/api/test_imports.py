@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import select
 
 from tellback.classroom.learning.importing import AT_ONCE
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.store.log import Kind
 from tellback.classroom.store.reports import agreement, checks
 from tellback.classroom.store.tables import rounds
 from tellback.classroom.store.tasks import Content
 from tellback.responses import Listed
 from tests.support.api_room import AGENT, DIM, FEATURES, Room, _kept_lesson, eventful
+from tests.support.states import same_state
 
 
 def test_a_lesson_taken_out_and_in_again_teaches_the_same(room: Room) -> None:

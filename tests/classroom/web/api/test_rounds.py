@@ -11,10 +11,10 @@ import pytest
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.importing import Importer
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.lesson_agent import same_state
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, writing
 from tests.support.api_room import AGENT, API, FEATURES, Room, _kept_lesson
+from tests.support.states import same_state
 
 
 def test_the_same_key_brings_the_same_answer_and_one_round(room: Room) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import tokens
 from tellback.classroom.store.database import Database
-from tellback.classroom.web.security.rate_limiter import RateLimiter, neighbours
+from tellback.classroom.web.security.rate_limits import RateLimiter, neighbours
 from tests.support.accounts_app import add, app_of, bearer, client_of, code, sign_in
 
 

@@ -120,7 +120,7 @@ def test_word_is_delivered_after_a_crash_between_commit_and_delivery(
         raise OperationalError("commit", {}, Exception("gone"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(outbox_module, "mark_delivered", dies)
+        patch.setattr(outbox_module, "mark_attempt", dies)
         with pytest.raises(OperationalError):
             other.outbox.turn()  # delivered, but it dies before it can note that
     # Whoever comes next has to wait for the lease of the dead.

@@ -2,57 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fastapi import Request
 
 from tellback.classroom.store import accounts
+from tellback.classroom.store.accounts import Account
 from tellback.classroom.web.dependencies import AClassroom, AsAdmin
 from tellback.classroom.web.problem_handlers import problems
-from tellback.classroom.web.problems import conflict, not_found
+from tellback.classroom.web.problems import not_found
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.accounts import AccountAnswer, AccountChange, NewAccount, RowId
 from tellback.classroom.web.security.authentication import caller_cache_of
-from tellback.classroom.web.security.callers import Role
 
 router = api_router("accounts", prefix="/accounts")
 
 
-@router.get("")
-def list_accounts(caller: AsAdmin, room: AClassroom) -> Sequence[AccountAnswer]:
+@router.get("", response_model=list[AccountAnswer])
+def list_accounts(caller: AsAdmin, room: AClassroom) -> list[Account]:
     """All accounts, by name."""
-    return [_answer(account) for account in accounts.listed(room.database)]
+    return accounts.listed(room.database)
 
 
-@router.post("", status_code=201, responses=problems(422))
-def create_account(body: NewAccount, caller: AsAdmin, room: AClassroom) -> AccountAnswer:
+@router.post("", status_code=201, response_model=AccountAnswer, responses=problems(422))
+def create_account(body: NewAccount, caller: AsAdmin, room: AClassroom) -> Account:
     """Create an account."""
-    try:
-        return _answer(accounts.add(room.database, body.name, body.role, body.password))
-    except accounts.NameTakenError as error:
-        raise conflict("name_taken", str(error)) from error
+    return accounts.add(room.database, body.name, body.role, body.password)
 
 
-@router.patch("/{account}", responses=problems(404, 422))
+@router.patch("/{account}", response_model=AccountAnswer, responses=problems(404, 422))
 def change_account(
     account: RowId, body: AccountChange, caller: AsAdmin, room: AClassroom, request: Request
-) -> AccountAnswer:
+) -> Account:
     """Change an account's role or password, or disable it."""
-    try:
-        changed = accounts.change(
-            room.database,
-            account,
-            role=body.role,
-            disabled=body.disabled,
-            password=body.password,
-        )
-    except accounts.LastAdminError as error:
-        raise conflict("last_admin", str(error)) from error
+    changed = accounts.change(room.database, account, **body.model_dump())
     if changed is None:
         raise not_found("such account")
     caller_cache_of(request).forget_account(account)
-    return _answer(changed)
-
-
-def _answer(account: accounts.Account) -> AccountAnswer:
-    return AccountAnswer(**account._asdict() | {"role": Role(account.role)})
+    return changed

@@ -9,9 +9,9 @@ from tellback.classroom.store.log import writing
 from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
-from tellback.classroom.web.schemas.checks import CheckAnswer, Checked, Pick
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import content_fields
+from tellback.classroom.web.schemas.teaching import CheckAnswer, Checked, Pick
 
 router = api_router("checks", 404, 422)
 
@@ -23,15 +23,16 @@ router = api_router("checks", 404, 422)
 )
 def next_check(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CheckAnswer | Response:
     """A description by somebody else, and all candidates, to pick the one that it describes."""
+    dim = learner.definition.facts.dim
     with room.database.read() as connection:
-        found = round_to_check(connection, learner.lesson, caller.account)
+        found = round_to_check(connection, learner.lesson, caller.account, dim)
         if found is None:
             return Response(status_code=204)
         number, description = found
         task = find_task(connection, learner.lesson, number)
     return CheckAnswer(
         description=description,
-        **content_fields(learner.lesson, learner.definition.facts.dim, task),
+        **content_fields(learner.lesson, dim, task),
     )
 
 

@@ -12,7 +12,6 @@ from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.teaching import (
-    Change,
     Described,
     EffectAnswer,
     Ended,
@@ -46,17 +45,8 @@ def describe(
         saw_request=body.saw_request,
         effect=effect,
     )
-    return Described(
-        round=round,
-        event=given.seq,
-        new=given.new,
-        asked=given.asked,
-        matched=None if given.saw_request else given.matched,
-        saw_request=given.saw_request,
-        second=given.second,
-        agrees=given.agrees,
-        effect=None if changed is None else _effect(changed),
-    )
+    counted = given._asdict() | {"matched": None if given.saw_request else given.matched}
+    return Described(round=round, **counted, effect=None if changed is None else _effect(changed))
 
 
 def _any_round(caller: Caller) -> bool:
@@ -65,22 +55,8 @@ def _any_round(caller: Caller) -> bool:
 
 def _effect(effect: Effect) -> EffectAnswer:
     # Answers that became right or wrong come first.
-    flips = sorted(effect.flips, key=lambda flip: flip.was_right == flip.is_right)
-    return EffectAnswer(
-        learned=effect.learned,
-        changes=[
-            Change(
-                request=flip.task.instruction,
-                before=flip.before,
-                after=flip.after,
-                was_right=flip.was_right,
-                is_right=flip.is_right,
-            )
-            for flip in flips[:MOST_CHANGES]
-        ],
-        right=effect.right,
-        requests=effect.requests,
-    )
+    flips = sorted(effect.changes, key=lambda flip: flip.was_right == flip.is_right)
+    return EffectAnswer(**effect._replace(changes=flips[:MOST_CHANGES])._asdict())
 
 
 @router.delete("/lessons/{lesson}/rounds/{round}/description")

@@ -11,11 +11,13 @@ from typing import Annotated
 from fastapi import Query
 from starlette.responses import StreamingResponse
 
+from tellback.classroom.learning.examples import lesson_examples
 from tellback.classroom.learning.exporting import export_lesson, export_rounds, write_table
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import ExportQuery
+from tellback.recordings.exporting import chat_lines, recording_lines
 from tellback.specs import Data
 
 router = api_router("log", 404, 422)
@@ -38,13 +40,19 @@ def export(
 ) -> StreamingResponse:
     """All events of a lesson, in order, streamed from the database.
 
-    As lines of JSON or as a table; or the rounds alone, for off-policy evaluation.
+    As lines of JSON or as a table; or the rounds alone, for off-policy evaluation; or the active
+    descriptions as training data, in messages (chat) or as a recording.
     """
     with room.database.read() as connection:
         lesson = find_lesson(connection, learner.lesson)
     dim = learner.definition.facts.dim
     if wanted.format == "log":
         lines = export_rounds(room.database, lesson, dim, learner.agent.model_agent.propensities)
+    elif wanted.format == "chat":
+        examples = lesson_examples(room.database, lesson, dim)
+        lines = chat_lines(examples, wanted.context, wanted.candidates)
+    elif wanted.format == "recording":
+        lines = recording_lines(lesson_examples(room.database, lesson, dim), lesson.name)
     else:
         lines = export_lesson(room.database, lesson, dim, wanted.images)
     name = f"{lesson.id}.{'parquet' if wanted.format == 'parquet' else 'jsonl'}"

@@ -11,7 +11,7 @@ from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.problems import invalid
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import finite
-from tellback.classroom.web.schemas.preview import NewPreview, Option, PreviewAnswer
+from tellback.classroom.web.schemas.rounds import NewPreview, Option, PreviewAnswer
 from tellback.responses import Listed
 
 router = api_router("preview", 404, 422)

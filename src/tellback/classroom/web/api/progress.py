@@ -5,6 +5,7 @@ from __future__ import annotations
 from tellback.certificate import Calibration
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.progress import certificate, match_rate, running
+from tellback.classroom.store.database import Connection
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.progress import curve
 from tellback.classroom.store.reports import (
@@ -19,9 +20,7 @@ from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.progress import (
     CurveAnswer,
-    PointAnswer,
     ProgressAnswer,
-    ShareAnswer,
     TeacherAnswer,
     UnsureAnswer,
 )
@@ -48,34 +47,31 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
     with room.database.read() as connection:
         row = find_lesson(connection, learner.lesson)
         statuses = counts_by_status(connection, learner.lesson)
-        points = curve(connection, learner.lesson)
+        success = _curve(connection, learner)
         columns = round_columns(connection, learner.lesson)
         counts = teacher_counts(connection, learner.lesson)
         agreed = agreement(connection, learner.lesson)
         checked = checks(connection, learner.lesson)
     proof = certificate(learner.definition, columns)
-    match = learner.definition.match
     unsure = learner.unsure(MOST_UNSURE)
     return ProgressAnswer(
         lesson=learner.lesson,
         name=learner.name,
         events=row.events,
         rounds=row.rounds,
-        described=statuses.get("described", 0),
         statuses=statuses,
-        curve=[PointAnswer(**point._asdict()) for point in points],
-        matches=ShareAnswer.of(match_rate(columns)),
-        match_says=match.says if match else "",
+        matches=match_rate(columns),
         certified_regret=proof.regret,
         light=proof.light.light,
         light_says=_with_caveat(proof.light, proof_status_of(learner.agent.model_agent)),
-        unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure[:MOST_UNSURE]],
+        unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure],
         teachers=[
             TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
             for one in counts
         ],
-        agreement=ShareAnswer.of(running(agreed)),
-        checks=ShareAnswer.of(running(checked)),
+        agreement=running(agreed),
+        checks=running(checked),
+        **dict(success),
     )
 
 
@@ -94,11 +90,13 @@ def _with_caveat(light: Calibration, status: ProofStatus) -> str:
 def get_curve(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CurveAnswer:
     """The success curve alone. It names no request, so teachers may see it while they describe."""
     with room.database.read() as connection:
-        described = counts_by_status(connection, learner.lesson).get("described", 0)
-        points = curve(connection, learner.lesson)
+        return _curve(connection, learner)
+
+
+def _curve(connection: Connection, learner: Learner) -> CurveAnswer:
     match = learner.definition.match
     return CurveAnswer(
-        described=described,
-        curve=[PointAnswer(**point._asdict()) for point in points],
+        described=counts_by_status(connection, learner.lesson).get("described", 0),
+        curve=curve(connection, learner.lesson),
         match_says=match.says if match else "",
     )

@@ -11,7 +11,6 @@ from tellback.classroom.learning.replay import Replayed, replay
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
 from tellback.classroom.web.problems import busy
 from tellback.classroom.web.routing import api_router
-from tellback.classroom.web.schemas.progress import ShareAnswer
 from tellback.classroom.web.schemas.replays import (
     EstimateAnswer,
     NewReplay,
@@ -59,7 +58,7 @@ def _answer(learner: Learner, definition: Definition, replayed: Replayed) -> Rep
     return ReplayAnswer(
         agent=definition.agent.to_data(),
         descriptions=replayed.descriptions,
-        same_choice=ShareAnswer.of(replayed.same_choice),
+        same_choice=replayed.same_choice,
         success=own,
         success_now=now,
         estimate=_estimate(replayed.judged.estimate),

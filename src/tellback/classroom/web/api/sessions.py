@@ -16,14 +16,13 @@ from tellback.classroom.web.schemas.accounts import Me, PasswordChange, SignIn
 from tellback.classroom.web.security.authentication import caller_cache_of, session_of
 from tellback.classroom.web.security.callers import Caller, Role
 from tellback.classroom.web.security.credentials import cookie_name
-from tellback.classroom.web.security.login_limiter import LoginLimiter
-from tellback.classroom.web.security.rate_limit import address_of
+from tellback.classroom.web.security.rate_limits import LoginLimiter, address_of
 
 router = api_router("accounts")
 
 
-@router.post("/login", responses=problems(422))
-def sign_in(body: SignIn, room: AClassroom, request: Request, response: Response) -> Me:
+@router.post("/login", response_model=Me, responses=problems(422))
+def sign_in(body: SignIn, room: AClassroom, request: Request, response: Response) -> Caller:
     """Sign in: sets the session's cookie."""
     demand_accounts(room)
     _count_attempt(request, body.name)
@@ -37,7 +36,7 @@ def sign_in(body: SignIn, room: AClassroom, request: Request, response: Response
     _begin_session(room, response, account.id)
     caller = Caller(account.id, account.name, Role(account.role))
     request.scope.setdefault("state", {})["caller"] = caller
-    return _me(caller)
+    return caller
 
 
 @router.post("/logout", status_code=204)
@@ -51,16 +50,16 @@ def sign_out(caller: AsTeacher, room: AClassroom, request: Request, response: Re
     response.delete_cookie(cookie_name(secure), **_cookie(secure))
 
 
-@router.get("/me")
-def me(caller: AsTeacher) -> Me:
+@router.get("/me", response_model=Me)
+def me(caller: AsTeacher) -> Caller:
     """Your account and role."""
-    return _me(caller)
+    return caller
 
 
-@router.put("/me/password", responses=problems(422))
+@router.put("/me/password", response_model=Me, responses=problems(422))
 def change_password(
     body: PasswordChange, caller: AsTeacher, room: AClassroom, request: Request, response: Response
-) -> Me:
+) -> Caller:
     """Change your own password: all your sessions end, and this one starts anew."""
     demand_accounts(room)
     _count_attempt(request, caller.name)
@@ -70,7 +69,7 @@ def change_password(
     caller_cache_of(request).forget_account(caller.account)
     if session_of(request) is not None:
         _begin_session(room, response, caller.account)
-    return _me(caller)
+    return caller
 
 
 def _count_attempt(request: Request, name: str) -> None:
@@ -86,7 +85,3 @@ def _begin_session(room: AClassroom, response: Response, account: str) -> None:
 
 def _cookie(secure: bool) -> dict[str, Any]:
     return {"path": "/", "secure": secure, "httponly": True, "samesite": "lax"}
-
-
-def _me(caller: Caller) -> Me:
-    return Me(account=caller.account, name=caller.name, role=caller.role)

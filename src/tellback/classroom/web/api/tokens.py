@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import Query, Request
 
 from tellback.classroom.store import accounts, tokens
+from tellback.classroom.store.errors import ConflictError
+from tellback.classroom.store.tokens import Token
 from tellback.classroom.web.dependencies import AClassroom, AsEngineer, demand_accounts
 from tellback.classroom.web.problem_handlers import problems
-from tellback.classroom.web.problems import conflict, forbidden, not_found
+from tellback.classroom.web.problems import forbidden, not_found
 from tellback.classroom.web.routing import api_router
-from tellback.classroom.web.schemas.accounts import RowId
-from tellback.classroom.web.schemas.tokens import NewToken, NewTokenAnswer, TokenAnswer
+from tellback.classroom.web.schemas.accounts import NewToken, NewTokenAnswer, RowId, TokenAnswer
 from tellback.classroom.web.security.authentication import caller_cache_of
 from tellback.classroom.web.security.callers import Role
 
@@ -22,17 +22,16 @@ router = api_router("accounts", 422, prefix="/tokens")
 DAY_SECONDS = 24 * 3600.0
 
 
-@router.get("")
+@router.get("", response_model=list[TokenAnswer])
 def list_tokens(
     caller: AsEngineer,
     room: AClassroom,
     everybody: Annotated[bool, Query(description="Those of all accounts; for admins.")] = False,
-) -> Sequence[TokenAnswer]:
+) -> list[Token]:
     """Your tokens, expired and revoked ones included."""
     if everybody and not caller.role.may(Role.ADMIN):
         raise forbidden("Only an admin sees the tokens of others.")
-    found = tokens.listed(room.database, None if everybody else caller.account)
-    return [TokenAnswer(**token._asdict()) for token in found]
+    return tokens.listed(room.database, None if everybody else caller.account)
 
 
 @router.post("", status_code=201, responses=problems(404))
@@ -47,7 +46,7 @@ def create_token(body: NewToken, caller: AsEngineer, room: AClassroom) -> NewTok
         if found is None:
             raise not_found("such account")
         if found.disabled:
-            raise conflict("disabled", "That account is disabled.")
+            raise ConflictError("disabled", "That account is disabled.")
     lasts = body.days * DAY_SECONDS if body.days is not None else None
     token, secret = tokens.make(room.database, owner, body.name, lasts)
     return NewTokenAnswer(**token._asdict(), secret=secret)

@@ -7,6 +7,7 @@ from fastapi import Response
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.webhooks import (
+    Webhook,
     create_webhook,
     delete_webhook,
     delivery_state,
@@ -27,15 +28,12 @@ from tellback.classroom.web.webhooks.addresses import checked_url
 router = api_router("webhooks", 404, 422, prefix="/lessons/{lesson}/webhooks")
 
 
-@router.post("", status_code=201)
-def create(
-    lesson: LessonId, body: NewWebhook, room: AClassroom, caller: AsEngineer
-) -> NewWebhookAnswer:
+@router.post("", status_code=201, response_model=NewWebhookAnswer)
+def create(lesson: LessonId, body: NewWebhook, room: AClassroom, caller: AsEngineer) -> Webhook:
     """Have each description posted somewhere, from now on, at least once, and signed."""
     url = checked_url(body.url, room.settings.private_webhooks)
     with writing(room.database, lesson) as log:
-        webhook = create_webhook(log, url)
-    return NewWebhookAnswer(id=webhook.id, url=webhook.url, secret=webhook.secret)
+        return create_webhook(log, url)
 
 
 @router.get("")
@@ -44,13 +42,8 @@ def list_webhooks(lesson: LessonId, room: AClassroom, caller: AsEngineer) -> Web
     with room.database.read() as connection:
         find_lesson(connection, lesson)
         found = [
-            WebhookAnswer(
-                id=webhook.id,
-                url=webhook.url,
-                created=webhook.created,
-                **delivery_state(connection, webhook.id)._asdict(),
-            )
-            for webhook in webhooks_of(connection, lesson)
+            WebhookAnswer(**one._asdict(), **delivery_state(connection, one.id)._asdict())
+            for one in webhooks_of(connection, lesson)
         ]
     return Webhooks(webhooks=found)
 

@@ -14,15 +14,14 @@ import time
 import traceback
 from typing import Any, TextIO
 
-from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tellback.classroom.web.monitoring.metrics import method_of
 from tellback.classroom.web.problem_handlers import send_problem
 from tellback.classroom.web.problems import Problem
 
 logger = logging.getLogger("tellback.classroom")
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 
 class JSONLines(logging.Formatter):
@@ -83,10 +82,9 @@ class RequestLog:
             await send_problem(with_id, Problem(500, "internal_error", detail))
         finally:
             caller = state.get("caller")
-            method = scope["method"]
             fields = {
                 "id": request_id,
-                "method": method if method in _METHODS else "other",
+                "method": method_of(scope),
                 "route": route_of(scope),
                 "status": status,
                 "ms": round((time.perf_counter() - begun) * 1000, 1),
@@ -100,16 +98,9 @@ def route_of(scope: Scope) -> str:
     route = scope.get("route")
     if route is None:
         return "(none)"
-    if isinstance(route, Mount):
-        return f"{route.path}/{{path}}"
-    path: str = scope["path"] + "/"
-    for name, value in reversed(scope.get("path_params", {}).items()):
-        for end in "/.":  # as in {index}.png
-            before, found, after = path.rpartition(f"/{value}{end}")
-            if found:
-                path = f"{before}/{{{name}}}{end}{after}"
-                break
-    return path.removesuffix("/") or "/"
+    # The route knows its path only within its router, whose prefix has no parameters.
+    prefix = scope["path"].split("/")[: -route.path.count("/")]
+    return "/".join(prefix) + str(route.path)
 
 
 def _request_id(scope: Scope) -> str:

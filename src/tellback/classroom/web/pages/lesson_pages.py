@@ -12,7 +12,6 @@ from tellback.classroom.store.rounds import counts_by_status
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom
 from tellback.classroom.web.pages.rendering import Visitor, render, to_login
-from tellback.classroom.web.security.callers import Caller
 from tellback.errors import UnknownNameError
 
 router = APIRouter(include_in_schema=False)
@@ -37,40 +36,20 @@ def lessons(request: Request, room: AClassroom, visitor: Visitor) -> Response:
 
 
 @router.get("/teach/{lesson}")
-def teach(request: Request, lesson: str, room: AClassroom, visitor: Visitor) -> Response:
-    """Describe the agent's responses."""
-    return _lesson_page(request, room, visitor, lesson, "teach")
-
-
 @router.get("/preview/{lesson}")
-def preview(request: Request, lesson: str, room: AClassroom, visitor: Visitor) -> Response:
-    """See what the agent would do."""
-    return _lesson_page(request, room, visitor, lesson, "preview")
-
-
 @router.get("/progress/{lesson}")
-def progress(request: Request, lesson: str, room: AClassroom, visitor: Visitor) -> Response:
-    """See the progress of the lesson."""
-    return _lesson_page(request, room, visitor, lesson, "progress")
-
-
 @router.get("/check/{lesson}")
-def check(request: Request, lesson: str, room: AClassroom, visitor: Visitor) -> Response:
-    """Pick the response that somebody else's description fits."""
-    return _lesson_page(request, room, visitor, lesson, "check")
-
-
-def _lesson_page(
-    request: Request, room: Classroom, visitor: Caller | None, id: str, page: str
-) -> Response:
+def lesson_page(request: Request, lesson: str, room: AClassroom, visitor: Visitor) -> Response:
+    """Describe responses, see what the agent would do, see the progress, or check descriptions."""
     if visitor is None:
         return to_login(request)
-    lesson = _find_lesson(room, id)
-    if lesson is None:
+    found = _find_lesson(room, lesson)
+    if found is None:
         return render(request, room, visitor, "missing.html", 404)
-    instructions = lesson.definition.get("instructions")
+    page = request.scope["route"].path.split("/")[1]
+    instructions = found.definition.get("instructions")
     return render(
-        request, room, visitor, f"{page}.html", lesson=lesson, here=page, instructions=instructions
+        request, room, visitor, f"{page}.html", lesson=found, here=page, instructions=instructions
     )
 
 

@@ -19,8 +19,10 @@ class ExportQuery(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    format: Literal["jsonl", "parquet", "log"] = "jsonl"
-    images: bool = Field(False, description="Whether to include pictures.")
+    format: Literal["jsonl", "parquet", "log", "chat", "recording"] = "jsonl"
+    images: bool = Field(False, description="Whether to include pictures, in jsonl and parquet.")
+    context: bool = Field(True, description="Whether chat messages tell the situation.")
+    candidates: bool = Field(False, description="Whether chat messages list all responses.")
 
 
 class ImportedAnswer(BaseModel):

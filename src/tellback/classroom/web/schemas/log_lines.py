@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,6 +14,9 @@ Propensity = Annotated[float, Field(gt=0, le=1)]
 Number = Annotated[int, Field(ge=1, le=2**53)]
 Real = Annotated[float, Field(ge=-1e100, le=1e100)]
 """Sums and squares of such numbers are finite."""
+
+Kind = TypeVar("Kind", bound=str)
+EventData = TypeVar("EventData", bound=BaseModel)
 
 
 class PlayedRound(NewRound):
@@ -114,6 +117,14 @@ class _EventLine(_Loose):
     seq: Number
 
 
+class _RoundLine(_EventLine, Generic[Kind, EventData]):
+    """A line: an event of a round that has been asked, or the rest of it."""
+
+    kind: Kind
+    round: Number
+    data: Tombstone | EventData
+
+
 class AskedLine(_EventLine):
     """A line: a round was asked."""
 
@@ -122,38 +133,6 @@ class AskedLine(_EventLine):
     data: AskedData
     shown: ShownData
     wants_second: bool = False
-
-
-class DescribedLine(_EventLine):
-    """A line: a response was described."""
-
-    kind: Literal["described", "second"]
-    round: Number
-    data: Tombstone | DescribedData
-
-
-class EndLine(_EventLine):
-    """A line: a round was closed without a description."""
-
-    kind: Literal["skipped", "cannot_tell", "flagged"]
-    round: Number
-    data: Tombstone | EndData
-
-
-class WithdrawnLine(_EventLine):
-    """A line: a description was withdrawn."""
-
-    kind: Literal["withdrawn"]
-    round: Number
-    data: Tombstone | WithdrawnData
-
-
-class CheckedLine(_EventLine):
-    """A line: somebody picked the response that a description fits."""
-
-    kind: Literal["checked"]
-    round: Number
-    data: Tombstone | CheckedData
 
 
 class RolledBackLine(_EventLine):
@@ -172,10 +151,10 @@ class RedactedLine(_EventLine):
 
 EventLine = Annotated[
     AskedLine
-    | DescribedLine
-    | EndLine
-    | WithdrawnLine
-    | CheckedLine
+    | _RoundLine[Literal["described", "second"], DescribedData]
+    | _RoundLine[Literal["skipped", "cannot_tell", "flagged"], EndData]
+    | _RoundLine[Literal["withdrawn"], WithdrawnData]
+    | _RoundLine[Literal["checked"], CheckedData]
     | RolledBackLine
     | RedactedLine,
     Field(discriminator="kind"),

@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 from pydantic import BaseModel, Field
 
+from tellback.classroom.store.progress import CurvePoint
 from tellback.theory.shares import Share
-
-
-class ShareAnswer(BaseModel):
-    """A share of n trials, with an interval of 95%.
-
-    In a lesson's progress all intervals that were ever shown hold together.
-    """
-
-    share: float
-    low: float
-    high: float
-    n: int
-
-    @classmethod
-    def of(cls, share: Share | None) -> Self | None:
-        """The share as an answer; None if there is none."""
-        if share is None:
-            return None
-        return cls(share=share.share, low=share.low, high=share.high, n=share.n)
-
-
-class PointAnswer(BaseModel):
-    """Held-out requests met after so many descriptions."""
-
-    described: int
-    right: int
-    requests: int
 
 
 class CurveAnswer(BaseModel):
     """The number of descriptions, and the success curve."""
 
     described: int
-    curve: list[PointAnswer] = Field(description="Empty where nobody can tell what is right.")
+    curve: list[CurvePoint] = Field(description="Empty where nobody can tell what is right.")
     match_says: str = Field(description="How matches are judged, and how often wrongly.")
 
 
@@ -62,18 +34,15 @@ class UnsureAnswer(BaseModel):
     says: str
 
 
-class ProgressAnswer(BaseModel):
-    """Progress of a lesson."""
+class ProgressAnswer(CurveAnswer):
+    """Progress of a lesson. All intervals of 95% that were ever shown hold together."""
 
     lesson: str
     name: str
     events: int
     rounds: int
-    described: int
     statuses: dict[str, int]
-    curve: list[PointAnswer] = Field(description="Empty where nobody can tell what is right.")
-    matches: ShareAnswer | None = Field(description="Share of descriptions that match the request.")
-    match_says: str = Field(description="How matches are judged, and how often wrongly.")
+    matches: Share | None = Field(description="Share of descriptions that match the request.")
     certified_regret: float | None = Field(
         description="The most regret so far, if the agent's bounds hold; null if it has none."
     )
@@ -81,7 +50,7 @@ class ProgressAnswer(BaseModel):
     light_says: str
     unsure: list[UnsureAnswer]
     teachers: list[TeacherAnswer]
-    agreement: ShareAnswer | None = Field(
+    agreement: Share | None = Field(
         description="Share of second descriptions that agree with the first."
     )
-    checks: ShareAnswer | None = Field(description="Share of blind checks with the right pick.")
+    checks: Share | None = Field(description="Share of blind checks with the right pick.")

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from tellback.classroom.web.schemas.common import Body
-from tellback.classroom.web.schemas.progress import ShareAnswer
+from tellback.theory.shares import Share
 
 
 class NewReplay(Body):
@@ -43,7 +43,7 @@ class ReplayAnswer(BaseModel):
 
     agent: dict[str, Any] = Field(description="The agent with all its settings.")
     descriptions: int = Field(description="Descriptions that it was taught.")
-    same_choice: ShareAnswer | None = Field(
+    same_choice: Share | None = Field(
         description="Share of rounds in which it prefers the response that was chosen."
     )
     success: SuccessAnswer | None = Field(description="Its own; null if nobody can tell.")

@@ -1,4 +1,4 @@
-"""Rounds: the task, the agent's choice, and the candidates as people see them."""
+"""Rounds: the task, the agent's choice or its preview, and the candidates as people see them."""
 
 from __future__ import annotations
 
@@ -40,17 +40,11 @@ class RoundAnswer(BaseModel):
     model_version: int = Field(description="The latest event that the agent knew of.")
 
 
-class RoundState(BaseModel):
+class RoundState(RoundAnswer):
     """A round: its request, the agent's choice, and its description."""
 
-    round: int
     status: str
     instruction: int | str
-    response: int
-    estimate: float | None
-    bonus: float | None
-    propensity: float | None
-    model_version: int
     description: int | str | None
     matched: bool | None = Field(description="Null where it must not count.")
     saw_request: bool | None
@@ -72,6 +66,34 @@ class ShownRound(RoundContent):
     features: list[list[float]] | None = Field(
         description="The first numbers of the first candidates, if there is nothing else to show."
     )
+
+
+class NewPreview(Candidates):
+    """A request to preview."""
+
+    instruction: InstructionField
+    round: int | None = Field(
+        None, ge=1, le=2**53, description="Take the candidates of this round."
+    )
+
+
+class Option(BaseModel):
+    """A response, as the agent sees it."""
+
+    response: int
+    estimate: float
+    bonus: float | None
+
+
+class PreviewAnswer(Option):
+    """The response that the agent would choose."""
+
+    second: Option | None
+    sure: bool
+    says: str = Field(description="How sure the agent is and why, in words.")
+    learned: int
+    model_version: int
+    round: int | None
 
 
 def content_fields(lesson: str, dim: int, task: TaskRow) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Claims and descriptions."""
+"""Claims, descriptions and blind checks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from tellback.classroom.learning.exam import Flip
 from tellback.classroom.web.schemas.common import (
     LONGEST_SENTENCE,
     Body,
     InstructionField,
     printable,
 )
-from tellback.classroom.web.schemas.rounds import RoundContent
+from tellback.classroom.web.schemas.rounds import MOST_CANDIDATES, RoundContent
 
 
 class ClaimAnswer(RoundContent):
@@ -31,21 +32,11 @@ class NewDescription(Body):
     )
 
 
-class Change(BaseModel):
-    """A held-out request with another answer than before."""
-
-    request: int | str
-    before: int
-    after: int
-    was_right: bool | None
-    is_right: bool | None
-
-
 class EffectAnswer(BaseModel):
     """The effect of a description on the agent."""
 
     learned: int = Field(description="Descriptions so far.")
-    changes: list[Change]
+    changes: list[Flip]
     right: int | None = Field(description="Held-out requests met; null if nobody can tell.")
     requests: int
 
@@ -83,3 +74,23 @@ class Ended(BaseModel):
 
     round: int
     status: str
+
+
+class CheckAnswer(RoundContent):
+    """A description and the candidates of its round."""
+
+    description: int | str
+
+
+class Pick(Body):
+    """The response that a description fits."""
+
+    response: int = Field(ge=0, le=MOST_CANDIDATES)
+
+
+class Checked(BaseModel):
+    """Whether the pick was right."""
+
+    round: int
+    right: bool
+    response: int = Field(description="The response that was described.")

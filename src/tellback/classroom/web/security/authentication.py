@@ -12,8 +12,9 @@ from starlette.concurrency import run_in_threadpool
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import sessions, tokens
 from tellback.classroom.store.database import Database
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.secrets import TOKEN, digest
-from tellback.classroom.web.problems import conflict, forbidden, unauthorized
+from tellback.classroom.web.problems import forbidden, unauthorized
 from tellback.classroom.web.security.caller_cache import CallerCache
 from tellback.classroom.web.security.callers import ON_OWN_MACHINE, Caller, Role
 from tellback.classroom.web.security.credentials import Credential, credential_of
@@ -43,7 +44,7 @@ class Needs(SecurityBase):
                 f"That needs the role {self.role}, and you have the role {caller.role}."
             )
         if request.headers.get(ACCOUNT_HEADER, caller.account) != caller.account:
-            raise conflict(
+            raise ConflictError(
                 "other_account", f"You are signed in as {caller.name} now: reload the page."
             )
         return caller

@@ -30,12 +30,7 @@ class CallerCache:
         self._clock = clock
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
         self._lock = threading.Lock()
-        self._generation = 0
-
-    @property
-    def generation(self) -> int:
-        """How often entries were removed; to be read before the database is."""
-        return self._generation
+        self.generation = 0  # how often entries were removed; to be read before the database is
 
     def caller(self, digest: str) -> Caller | None:
         """The caller, if the entry is fresh."""
@@ -53,7 +48,7 @@ class CallerCache:
         if expires is not None:
             until = min(until, expires)
         with self._lock:
-            if generation != self._generation:
+            if generation != self.generation:
                 return
             self._entries[digest] = _Entry(caller, until)
             self._entries.move_to_end(digest)
@@ -63,12 +58,12 @@ class CallerCache:
     def forget(self, digest: str) -> None:
         """Remove one entry."""
         with self._lock:
-            self._generation += 1
+            self.generation += 1
             self._entries.pop(digest, None)
 
     def forget_account(self, account: str) -> None:
         """Remove all entries of an account."""
         with self._lock:
-            self._generation += 1
+            self.generation += 1
             for digest in [d for d, e in self._entries.items() if e.caller.account == account]:
                 del self._entries[digest]

@@ -19,8 +19,7 @@ from tellback.classroom.store.leases import take_lease
 from tellback.classroom.store.webhooks import (
     Delivery,
     delivery_body,
-    mark_delivered,
-    mark_failed,
+    mark_attempt,
     next_delivery,
     webhooks_due,
 )
@@ -41,12 +40,7 @@ GIVE_UP_AFTER = 24 * 3600.0
 class Outbox:
     """Posts the deliveries that are due, in a thread, while this process holds the lease.
 
-    Parameters
-    ----------
-    database : Database
-        Where the deliveries are.
-    private : bool
-        Whether webhooks may lead to addresses that are not public.
+    With ``private``, webhooks may lead to addresses that are not public.
     """
 
     def __init__(self, database: Database, private: bool) -> None:
@@ -70,11 +64,9 @@ class Outbox:
                 break
             tried += 1
             trouble = self._send(delivery)
+            again = None if trouble is None else _again(delivery, time.time())
             with self._database.write() as connection:
-                if trouble is None:
-                    mark_delivered(connection, delivery)
-                else:
-                    mark_failed(connection, delivery, trouble, _again(delivery, time.time()))
+                mark_attempt(connection, delivery, trouble, again)
         return tried
 
     def _hold(self) -> bool:

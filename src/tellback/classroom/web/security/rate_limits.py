@@ -1,0 +1,114 @@
+"""How many requests and guesses of passwords one caller may send."""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from time import monotonic
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from tellback.classroom.settings import Settings
+from tellback.classroom.store.secrets import digest
+from tellback.classroom.web.problem_handlers import send_problem
+from tellback.classroom.web.problems import rate_limited
+from tellback.classroom.web.security.caller_cache import CallerCache
+from tellback.classroom.web.security.credentials import credential_of
+
+MOST_KEYS = 50_000
+LOGINS_FOR_A_NAME = 10
+LOGINS_FROM_AN_ADDRESS = 60
+
+
+class RateLimiter:
+    """A token bucket for each key, in this process.
+
+    It lets so many requests pass a minute, and at once after a quiet minute; 0 for any number.
+    """
+
+    def __init__(self, a_minute: int, clock: Callable[[], float] | None = None) -> None:
+        self._most = float(a_minute)
+        self._rate = a_minute / 60
+        self._clock = clock or monotonic
+        self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wait(self, key: Hashable) -> float:
+        """0 if the request may pass, and it is counted; else the seconds to wait."""
+        if not self._rate:
+            return 0.0
+        now = self._clock()
+        with self._lock:
+            left, when = self._left.pop(key, (self._most, now))
+            left = min(self._most, left + (now - when) * self._rate)
+            wait = 0.0 if left >= 1 else (1 - left) / self._rate
+            self._left[key] = (left if wait else left - 1, now)
+            if len(self._left) > MOST_KEYS:
+                self._left.popitem(last=False)  # the least recently used
+        return wait
+
+
+class LoginLimiter:
+    """Ten attempts a minute for a name from an address, and sixty from an address for all names.
+
+    A name is never locked for all addresses: else anybody could lock others out.
+    """
+
+    def __init__(self) -> None:
+        self._names = RateLimiter(LOGINS_FOR_A_NAME)
+        self._addresses = RateLimiter(LOGINS_FROM_AN_ADDRESS)
+
+    def demand(self, name: str, address: str) -> None:
+        """Count an attempt; a problem if there were too many."""
+        wait = self._addresses.wait(address) or self._names.wait((name, address))
+        if wait:
+            raise rate_limited(wait)
+
+
+class RateLimit:
+    """Middleware: so many requests a minute from an account, or from an address without one.
+
+    A credential counts as an account only after the database confirmed it: invented tokens do not
+    raise the limit.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings, caller_cache: CallerCache) -> None:
+        self.app = app
+        self._secure = settings.secure
+        self._caller_cache = caller_cache
+        self._limiter = RateLimiter(settings.requests_a_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or say when to try again."""
+        if scope["type"] == "http":
+            wait = self._limiter.wait(self._key(scope))
+            if wait:
+                await send_problem(send, rate_limited(wait))
+                return
+        await self.app(scope, receive, send)
+
+    def _key(self, scope: Scope) -> tuple[str, str]:
+        credential = credential_of(scope, self._secure)
+        account = self._caller_cache.account(digest(credential.secret)) if credential else None
+        return ("account", account) if account else ("address", address_of(scope))
+
+
+def address_of(scope: Scope) -> str:
+    """The address of the caller, as far as limits are concerned."""
+    client = scope.get("client")
+    return neighbours(client[0]) if client else "unknown"
+
+
+def neighbours(address: str) -> str:
+    """An IPv4 address, or the /64 network of an IPv6 address: one subscriber has all of it."""
+    if ":" not in address:
+        return address
+    try:
+        parsed = ipaddress.IPv6Address(address)
+    except ValueError:
+        return address
+    if parsed.ipv4_mapped:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(parsed) >> 64 << 64, 64)))
