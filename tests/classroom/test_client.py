@@ -14,26 +14,13 @@ import numpy as np
 import pytest
 
 from tellback.agents import EpsilonGreedy
-from tellback.classroom.client import Client, ProblemError, UnreachableError
+from tellback.classroom.client import ProblemError, UnreachableError
 from tellback.extras import install_command
 from tellback.off_policy import Log
 from tellback.recordings import Columns, read, teach
-from tests.support.api_room import AGENT, CHANCE, DIM, FEATURES, Room
+from tests.support.api_room import AGENT, CHANCE, DIM, FEATURES, Room, client_of, through
 from tests.support.recordings import small_recording
 from tests.support.states import same_state
-
-
-def client_of(room: Room, **more: Any) -> Client:
-    secret = room.engineer["Authorization"].removeprefix("Bearer ")
-    transport = httpx.MockTransport(lambda request: _through(room, request))
-    return Client("http://localhost", secret, transport=more.pop("transport", transport), **more)
-
-
-def _through(room: Room, request: httpx.Request) -> httpx.Response:
-    answer = room.http.request(
-        request.method, str(request.url), headers=dict(request.headers), content=request.read()
-    )
-    return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
 
 def test_the_client_asks_describes_withdraws_and_moves_lessons(room: Room, tmp_path: Path) -> None:
@@ -111,7 +98,7 @@ def test_the_client_sends_again_what_was_lost_and_it_is_done_once(
     lesson_id = room.lesson()
 
     def unsteady(request: httpx.Request) -> httpx.Response:
-        answer = _through(room, request)  # it arrives, and then the answer gets lost
+        answer = through(room, request)  # it arrives, and then the answer gets lost
         match trouble.pop(0) if trouble else None:
             case None:
                 return answer

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import httpx
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from tellback.classroom.client import Client
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.settings import Settings
@@ -171,3 +173,18 @@ def eventful(room: Room) -> str:
     room.tell(lesson, 15, 1)
     room.done("DELETE", f"/lessons/{lesson}/teachers/{room.ids['ann']}/data", room.admin)
     return lesson
+
+
+def client_of(room: Room, **more: Any) -> Client:
+    """A client that reaches the service as a program would."""
+    secret = room.engineer["Authorization"].removeprefix("Bearer ")
+    transport = httpx.MockTransport(lambda request: through(room, request))
+    return Client("http://localhost", secret, transport=more.pop("transport", transport), **more)
+
+
+def through(room: Room, request: httpx.Request) -> httpx.Response:
+    """What the service answers."""
+    answer = room.http.request(
+        request.method, str(request.url), headers=dict(request.headers), content=request.read()
+    )
+    return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)

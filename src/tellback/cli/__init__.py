@@ -12,6 +12,7 @@ from tellback import __version__
 from tellback.cli import (
     about,
     accounts,
+    audit,
     certify,
     data,
     diagnose,
@@ -66,6 +67,7 @@ app.command("people")(people.people)
 app.command("check")(about.check)
 data.app.command("export")(export.export)
 app.add_typer(data.app, name="data")
+app.command("audit")(audit.audit)
 app.command("teach")(teach.teach)
 app.command("serve")(teach.serve)
 app.add_typer(accounts.accounts_app, name="accounts")
