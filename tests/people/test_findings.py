@@ -94,7 +94,7 @@ def test_intervals_are_students_over_seeds(file: Path) -> None:
 
 
 def test_all_is_planned_with_its_seeds(file: Path) -> None:
-    plan = Benchmark(str(file), tuple(range(12)), (3, 8), ("room 0",), wrong=0.2)
+    plan = Benchmark(str(file), tuple(range(18)), (3, 8), ("room 0",), wrong=0.2)
     runs = list(plan.runs())
     assert len({one.run.identity for one in runs}) == len(runs)
     assert plan.few_seeds == (0, 1, 2)
@@ -110,8 +110,8 @@ def test_all_is_planned_with_its_seeds(file: Path) -> None:
         ]
 
     for learner in (RECOMMENDED, wrong_name(0.2)):
-        assert seeds(learner, "whole", 3) == list(range(12))
-    assert seeds(RECOMMENDED, "whole", 3, taught=True) == list(range(12))
+        assert seeds(learner, "whole", 3) == list(range(18))
+    assert seeds(RECOMMENDED, "whole", 3, taught=True) == list(range(18))
     for level, k in (("whole", 8), ("steps", 3), ("steps", 8)):
         assert seeds(RECOMMENDED, level, k) == [0, 1, 2]
         for learner in (RIDGE, GRU, *BATCH):
