@@ -75,3 +75,14 @@ def test_neither_a_file_nor_a_lesson_is_an_error_in_one_line(
     assert "There is no file missing.jsonl, and no lesson either" in said
     assert len(said.splitlines()) == 1
     assert not (tmp_path / "chat.jsonl").exists()
+
+
+def test_a_file_is_not_exported_onto_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.jsonl"
+    write(path, Recording((RecordedResponse("1", "here", (Said("a mug"),), text="mug"),)))
+    before = path.read_bytes()
+    assert command("data export r.jsonl r.jsonl", tmp_path, monkeypatch) == 2
+    assert "another file" in capsys.readouterr().err
+    assert path.read_bytes() == before

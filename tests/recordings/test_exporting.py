@@ -93,7 +93,7 @@ def test_a_description_is_the_request_and_the_response_is_the_answer(tmp_path: P
 
 def test_messages_can_list_the_candidates_and_leave_out_the_context() -> None:
     (request, answer) = MOVED.to_chat(context=False, candidates=True)["messages"]
-    assert request["content"] == "- Wait\n- Pick mug\nPut mug shelf\n\nput the mug away"
+    assert request["content"] == "- Wait\n- Pick mug, Put mug shelf\n\nput the mug away"
     assert answer["content"] == MOVED.response
 
 
@@ -212,3 +212,31 @@ def test_facts_are_those_of_the_recording(tmp_path: Path) -> None:
     agent = Greedy(model=Keywords(waves=0)).build(Facts(3, None), np.random.default_rng(0))
     with pytest.raises(SettingError, match="columns must have 3 features"):
         teach(agent, read(tmp_path / "r.jsonl"))
+
+
+def test_a_recording_exported_as_a_recording_is_the_same_but_for_step_descriptions(
+    tmp_path: Path,
+) -> None:
+    recording = Recording(
+        tuple(
+            RecordedResponse(
+                f"r{i}",
+                "kitchen",
+                (Said("put the mug away", "a"), Said("a mug goes to the shelf", "b")),
+                goal=f"goal {i}",
+                steps=(("Take", f"mug{i}"), ("Put", f"mug{i}", "shelf")),
+            )
+            for i in range(3)
+        )
+    )
+    path = tmp_path / "again.jsonl"
+    assert export_examples(examples_of(recording), path, "recording") == 6
+    assert read(path).responses == recording.responses
+
+
+def test_a_single_candidate_is_not_listed_because_it_is_the_answer() -> None:
+    example = Example("1", "the mug", "take\nthe mug", candidates=("take\nthe mug",))
+    assert example.to_chat(candidates=True)["messages"][0]["content"] == "the mug"
+    two = Example("1", "the mug", "take", candidates=("take\nthe mug", "leave"))
+    listed = "- take, the mug\n- leave\n\nthe mug"
+    assert two.to_chat(candidates=True)["messages"][0]["content"] == listed

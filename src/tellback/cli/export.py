@@ -61,8 +61,11 @@ def export(
 
     Example: tellback data export pictures training.jsonl --as chat
     """
+    from tellback.errors import SettingError
     from tellback.recordings import export_examples
 
+    if target.exists() and Path(source).exists() and target.samefile(source):
+        raise SettingError(f"TO must be another file than FROM, not {target} as well.")
     with _opened(source, database) as (examples, group):
         count = export_examples(
             examples,

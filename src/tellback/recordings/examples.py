@@ -7,7 +7,7 @@ description. So descriptions train any model that follows instructions.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from tellback.recordings.recording import RecordedResponse, Recording, Said
 from tellback.specs import Data
@@ -35,6 +35,8 @@ class Example:
         All possible responses in words, in order; empty if they are not known.
     features : tuple of float
         The numbers that an agent learned from.
+    recorded : RecordedResponse or None
+        The response in the recording that the example is from.
     """
 
     id: str
@@ -45,6 +47,7 @@ class Example:
     person: str = ""
     candidates: tuple[str, ...] = ()
     features: tuple[float, ...] = ()
+    recorded: RecordedResponse | None = field(default=None, repr=False)
 
     @property
     def answer(self) -> str:
@@ -59,11 +62,12 @@ class Example:
         context : bool
             Whether a system message tells the situation, where it is known.
         candidates : bool
-            Whether the possible responses are listed above the request, where they are known.
+            Whether the possible responses are listed above the request, where several are known.
         """
         request = self.description
-        if candidates and self.candidates:
-            request = "\n".join([*(f"- {one}" for one in self.candidates), "", request])
+        if candidates and len(self.candidates) > 1:  # a single one would be the answer
+            listed = (f"- {', '.join(one.splitlines())}" for one in self.candidates)
+            request = "\n".join([*listed, "", request])
         messages = [
             {"role": "user", "content": request},
             {"role": "assistant", "content": self.answer},
@@ -74,6 +78,9 @@ class Example:
 
     def to_recorded(self, group: str) -> RecordedResponse:
         """The example as a line of a recording, in the group of its context or else in this one."""
+        if self.recorded is not None:
+            said = (Said(self.description, self.person),)
+            return replace(self.recorded, descriptions=said, step_descriptions=())
         return RecordedResponse(
             id=self.id,
             group=self.context.strip() or group,
@@ -99,6 +106,7 @@ def examples_of(recording: Recording) -> Iterator[Example]:
                 context=one.group,
                 person=said.person,
                 features=one.features,
+                recorded=one,
             )
 
 

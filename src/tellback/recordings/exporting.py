@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields, replace
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +30,16 @@ def chat_lines(
 
 
 def recording_lines(examples: Iterable[Example], group: str) -> Iterator[Data]:
-    """The lines of a recording, a response for each example; ``group`` is for want of a context."""
-    for example in examples:
+    """The lines of a recording; ``group`` is for want of a context.
+
+    Examples of one response that follow each other become one line with all their descriptions.
+    """
+    for _, alike in groupby(examples, key=attrgetter("id")):
+        example, *others = alike
         recorded = example.to_recorded(group)
-        if not (recorded.features or recorded.text):
+        said = (one.to_recorded(group).descriptions for one in others)
+        recorded = replace(recorded, descriptions=sum(said, recorded.descriptions))
+        if not (example.recorded or recorded.features or recorded.text):
             raise SettingError(
                 f"{example.id} has neither features nor a text: a recording needs one of them."
             )
@@ -108,10 +116,15 @@ def _write_table(examples: Iterable[Example], path: Path) -> None:
         "candidates": pl.List(pl.String()),
         "features": pl.List(pl.Float64()),
     }
-    schema = {one.name: types.get(one.name, pl.String()) for one in fields(Example)}
-    rows = (asdict(example) | {"response": example.answer} for example in examples)
+    names = [one.name for one in fields(Example) if one.name != "recorded"]
+    schema = {name: types.get(name, pl.String()) for name in names}
+    rows = (_row(example, names) for example in examples)
     with tempfile.TemporaryDirectory(prefix="tellback-") as folder:
         write_parquet(rows, schema, path, Path(folder) / "lines")
+
+
+def _row(example: Example, names: list[str]) -> Data:
+    return {name: getattr(example, name) for name in names} | {"response": example.answer}
 
 
 def write_parquet(

@@ -222,7 +222,8 @@ def _from_json(line: str) -> RecordedResponse:
     try:
         data = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise SettingError(f"This is not JSON: {error}.") from error
+        said = getattr(error, "msg", error)  # without a line number, which is always 1
+        raise SettingError(f"This is not JSON: {said}.") from error
     if isinstance(data, dict) and alfred.MARK in data:
         return alfred.response_from_alfred(data)
     return response_from_data(data)

@@ -27,7 +27,7 @@ from tellback.recordings import Recording, read
 from tellback.recordings.features import FEWEST, Columns, FeatureRows
 from tellback.recordings.reading import LEVELS
 from tellback.responses import Listed
-from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec
+from tellback.roles import Exchange, Facts, Preparing, Simulation, Task, WorldSpec
 from tellback.similarity import Similar
 from tellback.specs import Data
 from tellback.worlds.recorded_match import measured_match
@@ -174,6 +174,10 @@ class Recorded(WorldSpec):
         """The kind and the settings that differ from their defaults, without the digest."""
         whole = super().brief().replace(f" sha256={self.sha256}", "")
         return whole.replace(f"tuned_on={self.tuned_on}", f"tuned_on=<{len(self.tuned_on)} values>")
+
+    def prepare(self, progress: Preparing | None = None) -> None:
+        """Read the file, and refuse a recording that cannot be played, before any run."""
+        _ = self.pool
 
     def build(self, rng: np.random.Generator) -> Simulation:
         """Build the world; all about it is in the recording, so nothing is drawn."""
@@ -356,6 +360,8 @@ def _content(
     recordings = [_read(one, _stamp(one)) for one in (path, like or path)]
     if level == "steps":
         recordings = [one.by_step() for one in recordings]
+        if not len(recordings[0]):
+            raise SettingError(f"level must be 'whole': {path} has no descriptions of steps.")
     recording, model = recordings
     columns = Columns.of(model, fewest=fewest, order=order, text=text, encoder=encoder)
     return _Content(recording, columns, columns.rows(recording))

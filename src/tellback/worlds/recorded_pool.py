@@ -149,7 +149,8 @@ class Pool:
         if not self._groups:
             raise SettingError(
                 f"No group of this part has {candidates} responses that differ in goal and "
-                "features and that two people have described: show fewer candidates."
+                "features and that two people have described: show fewer candidates, or set fewest "
+                "to less, if its tokens are rare."
             )
         self._ends = list(accumulate(map(len, self._groups)))
 
