@@ -320,6 +320,32 @@ def test_parts_do_not_overlap(hold_out: str, seed: int) -> None:
         assert len(askers["exam"]) == 5
 
 
+@pytest.mark.parametrize("hold_out", ["groups", "people", "both"])
+def test_groups_that_settings_were_chosen_on_are_in_no_exam(hold_out: str) -> None:
+    recording = small_recording(rooms=8)
+    tuned = ("room 1", "room 4", "room 5")
+    for seed in range(5):
+        train, exam = (
+            Split(hold_out, 0.4, seed, part, tuned).groups(recording) for part in ("train", "exam")
+        )
+        assert not exam & set(tuned)
+        assert set(tuned) <= train
+        assert train | exam == set(recording.groups)
+        assert hold_out == "people" or len(exam) == 2  # of the five others
+    every = Split("groups", 1.0, 0, "exam", tuned).groups(recording)
+    assert every == set(recording.groups) - set(tuned)
+
+
+def test_a_group_to_leave_out_must_exist(file: Path) -> None:
+    with pytest.raises(SettingError, match="no group in tuned_on named 'room 9'"):
+        Split("groups", 0.5, 0, "exam", ("room 9",)).groups(small_recording())
+    settings = {"hold_out": "groups", "part": "exam", "share": 1.0, "tuned_on": ("room 0",)}
+    world = Recorded(str(file), **settings)
+    assert set(world.pool.groups) == {"room 1", "room 2"}
+    assert spec_from_data(WorldSpec, json.loads(json.dumps(world.to_data()))) == world
+    assert "tuned_on=<1 values>" in world.brief()
+
+
 def test_the_seed_of_the_split_decides_which() -> None:
     recording = small_recording(rooms=8)
     splits = [Split("groups", 0.5, seed, "exam").groups(recording) for seed in range(5)]
