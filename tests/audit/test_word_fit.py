@@ -9,6 +9,7 @@ from tellback.audit import doubt, sentences, word_fit
 from tellback.audit.doubt import doubts
 from tellback.audit.sentences import Sentences
 from tellback.audit.word_fit import FEW_NOISE, FOLDS, LEAST, NOISE, RAREST, RIDGE, SUREST
+from tellback.recordings import Said
 from tests.support.audits import anonymous, case
 
 
@@ -106,7 +107,7 @@ def test_small_groups_are_compared_as_one() -> None:
 
 
 def test_a_stock_phrase_is_no_copy() -> None:
-    texts = tuple(sentences.Said("done") for _ in range(30))
+    texts = tuple(Said("done") for _ in range(30))
     group = sentences.Group(30, np.arange(30), np.arange(30))
     assert len(sentences._twins(texts, np.arange(30), (group,))) == 0
     assert (

@@ -339,8 +339,7 @@ def test_groups_that_settings_were_chosen_on_are_in_no_exam(hold_out: str) -> No
 def test_a_group_to_leave_out_must_exist(file: Path) -> None:
     with pytest.raises(SettingError, match="no group in tuned_on named 'room 9'"):
         Split("groups", 0.5, 0, "exam", ("room 9",)).groups(small_recording())
-    settings = {"hold_out": "groups", "part": "exam", "share": 1.0, "tuned_on": ("room 0",)}
-    world = Recorded(str(file), **settings)
+    world = Recorded(str(file), hold_out="groups", part="exam", share=1.0, tuned_on=("room 0",))
     assert set(world.pool.groups) == {"room 1", "room 2"}
     assert spec_from_data(WorldSpec, json.loads(json.dumps(world.to_data()))) == world
     assert "tuned_on=<1 values>" in world.brief()
