@@ -598,11 +598,3 @@ def test_unusual_line_separators_are_no_line_ends() -> None:
 
 def test_an_empty_table_of_studies_has_all_from_the_top() -> None:
     assert len(plan_from_toml(SOUND + "[[studies]]\n").studies) == 1
-
-
-def test_a_study_file_that_is_not_there_is_named_with_the_nearest(tmp_path: Path) -> None:
-    (tmp_path / "quick.toml").write_text("")
-    with pytest.raises(UnknownNameError, match=r"named 'quik\.toml'.*mean 'quick\.toml'"):
-        read_plan(tmp_path / "quik.toml")
-    with pytest.raises(SettingError, match="cannot be read: Is a directory"):
-        read_plan(tmp_path)
