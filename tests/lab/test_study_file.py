@@ -293,7 +293,8 @@ def test_specs_of_ones_own_are_named_by_their_module(own_module: str) -> None:
 
 
 def test_the_examples_are_sound() -> None:
-    plans = {path.stem: read_plan(path) for path in EXAMPLES.glob("*.toml")}
+    names = {path.stem for path in EXAMPLES.glob("*.toml")} - {"people"}  # without its recording
+    plans = {name: read_plan(EXAMPLES / f"{name}.toml") for name in names}
     assert set(plans) >= {"quick", "decide", "pictures"}
     for plan in plans.values():
         for study in plan.studies:

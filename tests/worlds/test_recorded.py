@@ -18,7 +18,7 @@ from scipy.stats import chisquare
 from tellback import Simulation, Task, check, play, rounds
 from tellback.agents import Uniform, recommended
 from tellback.encoders import Thumbnail
-from tellback.errors import SettingError
+from tellback.errors import SettingError, UnknownNameError
 from tellback.recordings import Columns, FeatureRows, RecordedResponse, Recording, Said
 from tellback.roles import WorldSpec
 from tellback.specs import spec_from_data
@@ -337,7 +337,7 @@ def test_groups_that_settings_were_chosen_on_are_in_no_exam(hold_out: str) -> No
 
 
 def test_a_group_to_leave_out_must_exist(file: Path) -> None:
-    with pytest.raises(SettingError, match="no group in tuned_on named 'room 9'"):
+    with pytest.raises(UnknownNameError, match="no group in tuned_on named 'room 9'"):
         Split("groups", 0.5, 0, "exam", ("room 9",)).groups(small_recording())
     world = Recorded(str(file), hold_out="groups", part="exam", share=1.0, tuned_on=("room 0",))
     assert set(world.pool.groups) == {"room 1", "room 2"}

@@ -27,7 +27,7 @@ def number_wrong(of: int, sampled: int, found: int, level: float = LEVEL) -> tup
     Examples
     --------
     >>> number_wrong(of=1000, sampled=300, found=0)
-    (0, 9)
+    (0, 10)
     >>> number_wrong(of=1000, sampled=0, found=0)
     (0, 1000)
     """

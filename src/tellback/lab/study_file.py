@@ -53,7 +53,7 @@ def read_plan(path: str | Path) -> Plan:
     if folder not in sys.path:
         sys.path.append(folder)  # workers get the same path
     try:
-        return plan_from_toml(path.read_text(encoding="utf-8"), str(path))
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         others = [other.name for other in path.parent.glob("*.toml")]
         raise unknown_name(f"study file in {folder} named", path.name, others) from None
@@ -61,6 +61,7 @@ def read_plan(path: str | Path) -> Plan:
         raise SettingError(f"{path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise SettingError(f"{path} is not a text in UTF-8: {error}.") from error
+    return plan_from_toml(text, str(path))
 
 
 def plan_from_toml(text: str, source: str = "the study") -> Plan:

@@ -336,6 +336,8 @@ def _digest(path: str) -> str:
 def _stamp(path: str) -> tuple[object, ...]:
     """What changes if a file is edited."""
     place = Path(path)
+    if not place.exists():
+        raise SettingError(f"path must name a recording, a file or a folder: there is no {path}.")
     files = sorted(place.rglob("*")) if place.is_dir() else [place]
     return tuple((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files)
 
