@@ -32,7 +32,7 @@ WORLD = Synthetic(instructions=20, responses=4, rank=3)
 RUNS = [RunSpec(WORLD, agent, 300, seed) for agent in (LORIL(), Greedy()) for seed in (0, 1)]
 
 TYPED = """
-class Typed:
+class TypedInACell:
     def respond(self, task, rng):
         return task.choose(int(rng.integers(len(task.responses))))
 
@@ -47,7 +47,7 @@ def typed_class() -> Any:
     linecache.cache[name] = (len(TYPED), None, TYPED.splitlines(keepends=True), name)
     scope: dict[str, Any] = {"__name__": "__notebook__"}
     exec(compile(TYPED, name, "exec"), scope)
-    return tellback.agent(scope["Typed"])
+    return tellback.agent(scope["TypedInACell"])
 
 
 class Noted(Listener):
@@ -74,12 +74,12 @@ def test_a_class_that_was_typed_is_played_here_and_a_sentence_says_so(tmp_path: 
     assert len(results.runs()) == 4
     assert len(listener.notes) == 1
     assert "in this process, one after another: 2 runs" in listener.notes[0]
-    assert "Typed" in listener.notes[0]
+    assert "TypedInACell" in listener.notes[0]
 
 
 def test_processes_that_cannot_import_a_class_say_what_can_be_done(tmp_path: Path) -> None:
     run = RunSpec(WORLD, typed_class()(), 50, 0)
-    assert run.typed == ("Typed",)
+    assert run.typed == ("TypedInACell",)
     with pytest.raises(SettingError, match=r'other processes cannot import it.*on="inline"'):
         run_missing([run], Store(tmp_path), on=Processes(1))
 
