@@ -14,6 +14,9 @@ paper: .venv/vision  ## the paper's experiments, on all cores; resumes where it 
 league: .venv/vision  ## every agent in every world; shares its runs with paper
 	$(BIN)/tellback league
 
+# One thread of linear algebra in each process: on shared cores, threads wait for each other by spinning.
+test fuzz slow: export OMP_NUM_THREADS = 1
+
 test: lint browser  ## linters, types, layers, documentation and all tests
 	$(BIN)/python -m pytest -n 3 --dist worksteal -m 'not slow'
 
@@ -68,5 +71,5 @@ clean:
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[lab,torch,vision,pictures,ray,pandas,language,people,classroom,postgres,test,docs]'
+	$(PIP) -e '.[lab,torch,vision,pictures,gymnasium,ray,pandas,language,people,classroom,postgres,test,docs]'
 	@touch $@

@@ -25,6 +25,7 @@ from tellback.specs import known_kinds
 from tellback.worlds import (
     Adversarial,
     Hard,
+    House,
     Images,
     Paraphrases,
     RawFeatures,
@@ -48,6 +49,7 @@ def worlds() -> dict[str, WorldSpec]:
         "raw-features": RawFeatures(FRESH),
         "images": Images("canon", encoder=Thumbnail()),
         "paraphrases": Paraphrases(),
+        "house": House(),
     }
     for name, spec in known_kinds(WorldSpec).items():
         if name not in found:

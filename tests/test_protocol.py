@@ -236,13 +236,13 @@ class Taciturn(Mirror):
         return None if context % 2 else response
 
 
-def test_a_round_nobody_described_teaches_nothing() -> None:
+def test_a_round_nobody_described_teaches_no_words_but_shrinks_the_bonus() -> None:
     agent = Diary()
     run = play(Taciturn(), agent, 20)
     assert len(agent.learned) == 10
     assert [d == -1 for d in run.descriptions] == [t % 2 == 1 for t in range(1, 21)]
     taught = play(Taciturn(), LORIL(), 21).agent
-    assert taught.explorer.ellipsoid.count == 10  # type: ignore[attr-defined]
+    assert taught.explorer.ellipsoid.count == 21  # type: ignore[attr-defined]
     assert taught.model.described == 10  # type: ignore[attr-defined]
 
 

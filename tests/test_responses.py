@@ -1,6 +1,8 @@
-"""Responses that can be listed."""
+"""Responses that can be listed, and those that cannot."""
 
 from __future__ import annotations
+
+import pickle
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from hypothesis.extra import numpy as hnp
 
 from tellback import Listed
 from tellback.errors import SettingError
+from tellback.responses import Shortlist
+from tests.support.coloured_steps import ColouredSteps, all_sequences
 
 
 @given(
@@ -101,3 +105,56 @@ def test_distributions_are_on_the_simplex() -> None:
 
 def test_the_description_of_responses_is_short() -> None:
     assert repr(Listed(np.eye(3))) == "Listed(3 responses, 3 features each)"
+
+
+# Responses that cannot be listed.
+
+SEQUENCES = st.lists(st.sampled_from(list(all_sequences())), min_size=1, max_size=20)
+
+
+@given(SEQUENCES)
+def test_a_shortlist_has_each_response_once_with_the_features_of_the_task(
+    drawn: list[tuple[str, ...]],
+) -> None:
+    task = ColouredSteps()
+    shortlist = task.shortlist(drawn)
+    assert list(shortlist.responses) == sorted(set(drawn), key=drawn.index)
+    for place, response in enumerate(shortlist.responses):
+        assert shortlist.place(response) == place
+        np.testing.assert_array_equal(shortlist.features(place), task.features(response))
+
+
+@given(SEQUENCES)
+def test_a_shortlist_survives_pickling(drawn: list[tuple[str, ...]]) -> None:
+    shortlist = ColouredSteps().shortlist(drawn)
+    again = pickle.loads(pickle.dumps(shortlist))
+    assert type(again) is Shortlist
+    assert again.responses == shortlist.responses
+    np.testing.assert_array_equal(again.matrix, shortlist.matrix)
+
+
+@pytest.mark.parametrize(
+    ("responses", "rows"), [(["a", "a"], 2), (["a"], 2), (["a", "b"], 1)], ids=str
+)
+def test_a_shortlist_with_a_response_twice_or_without_its_row_is_refused(
+    responses: list[str], rows: int
+) -> None:
+    with pytest.raises(SettingError, match="each response once"):
+        Shortlist(responses, np.eye(rows))
+
+
+@pytest.mark.parametrize("other", [("red", "pink"), "red", 0, ["red"], None], ids=repr)
+def test_a_response_that_is_not_in_the_shortlist_has_no_place(other: object) -> None:
+    with pytest.raises(SettingError, match="not in the shortlist"):
+        ColouredSteps().shortlist([("red",)]).place(other)  # type: ignore[arg-type]
+
+
+def test_a_shortlist_cannot_be_changed() -> None:
+    shortlist = ColouredSteps().shortlist([("red",)])
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        shortlist.responses = ()  # type: ignore[misc]
+
+
+def test_an_unknown_grammar_is_refused_by_name() -> None:
+    with pytest.raises(SettingError, match="'waypoints'"):
+        ColouredSteps().grammar("waypoints")

@@ -88,6 +88,7 @@ def test_the_table_has_a_row_a_round() -> None:
         "highest",
         "reward",
         "regret",
+        "attainable",
         "certificate",
     ]
     assert table["t"].to_list() == list(range(1, 26))

@@ -17,7 +17,7 @@ import pytest
 from tellback import Choice, Listed, Simulation, Task, rounds
 from tellback.errors import ProtocolError
 from tellback.roles import Instruction
-from tellback.worlds import Synthetic
+from tellback.worlds import House, Synthetic
 from tests.support.oracles import Floats, hidden_f
 
 # The walk touches every module that is loaded, also what is deprecated in some of them.
@@ -147,6 +147,28 @@ def test_no_chain_from_what_an_agent_receives_leads_to_the_truth() -> None:
     assert any(isinstance(thing, types.ModuleType) for thing in found.values())
     for contexts, simulation in zip(CONTEXTS, simulations, strict=True):
         assert leaks(found, simulation) == [], contexts
+
+
+class Wanderer(Spy):
+    """A spy where responses cannot be listed."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        self.given += [task, rng]
+        grammar = task.responses.grammar("waypoints")
+        return task.choose(grammar.draw(np.zeros(grammar.dim), 1, rng)[0])
+
+
+@pytest.mark.parametrize("wordings", ["same", "disjoint"])
+def test_no_chain_from_a_house_leads_to_its_teacher_or_truth(wordings: str) -> None:
+    simulation = House(wordings=wordings).build(np.random.default_rng(0))
+    spy = Wanderer()
+    for _ in islice(rounds(simulation, spy, seed=3), 5):
+        pass
+    near = [thing for thing in spy.given if not isinstance(thing, np.random.Generator)]
+    found = reachable(near, apart_from=[vars(module) for module in list(sys.modules.values())])
+    assert id(near[0].context.rooms) in found
+    for person in (simulation, simulation.world, simulation.teacher, simulation.truth):
+        assert id(person) not in found
 
 
 class Careless:

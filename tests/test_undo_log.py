@@ -306,7 +306,7 @@ def log_of(agent: Any, rounds: int) -> ToldLog:
     log = ToldLog(agent)
     for t in range(1, rounds + 1):
         one = Told(task(t, False), task(t, False).choose(0), t % 3)
-        agent.learn(*one)
+        agent.learn(one.task, one.choice, t % 3)
         log.add(t, one)
     return log
 
@@ -486,7 +486,7 @@ def test_the_latest_descriptions_are_taken_back_quickly_in_a_long_log() -> None:
     log = ToldLog(agent, most=5)
     for t in range(1, 100 * SNAPSHOT_EVERY + 1):
         one = Told(task(t, False), task(t, False).choose(0), t % 3)
-        agent.learn(*one)
+        agent.learn(one.task, one.choice, t % 3)
         log.add(t, one)
     for t in (100 * SNAPSHOT_EVERY, 100 * SNAPSHOT_EVERY - 1, 99 * SNAPSHOT_EVERY + 1):
         agent.learned = 0

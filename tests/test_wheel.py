@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+CONSTRAINTS = "constraints.txt"
 TEN_LINES = """
 from tellback import play
 from tellback.agents import LORIL, Greedy
@@ -102,11 +103,11 @@ def installed(
     built = run(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT, cwd=folder)
     assert built.returncode == 0, built.stderr
     (wheel,) = folder.glob("*.whl")
-    made = run(request.param, "-m", "venv", folder / "env", cwd=folder)
+    made = run(request.param, "-m", "venv", "--without-pip", folder / "env", cwd=folder)
     assert made.returncode == 0, made.stderr
     programs = folder / "env" / "bin"
-    constraints = ROOT / "constraints.txt"
-    done = run(programs / "python", *pip[1:], "install", "-c", constraints, wheel, cwd=folder)
+    into = ("--python", programs / "python", "install", "--no-compile", "-c", ROOT / CONSTRAINTS)
+    done = run(*pip, *into, wheel, cwd=folder)
     assert done.returncode == 0, done.stderr
     return programs, wheel
 

@@ -12,12 +12,14 @@ import numpy as np
 
 from tellback.errors import ProtocolError
 from tellback.read_only import PLAIN, read_only
+from tellback.responses import Shortlist
 from tellback.roles import Agent, Choice, Instruction, Task, plain_response
 from tellback.streams import Stream
 from tellback.undo_log import Told, ToldLog
 
 if TYPE_CHECKING:
     from tellback.recordings import Columns, Recording
+    from tellback.recordings.teaching import Recalls
 
 
 class Ledger:
@@ -80,12 +82,31 @@ class Ledger:
             self._told_log.add(t, Told(*pair, description))
         return True
 
-    def teach(self, recording: Recording, columns: Columns | None = None) -> range:
+    def silence(self, t: int) -> bool:
+        """Close round ``t``, of which the teacher had nothing to say; False if it is not open.
+
+        An agent with ``learn_silence`` is told: its bonus for such a response must shrink, or an
+        optimist would choose what nobody describes for ever. A description that got lost says
+        nothing of the response: ``drop`` its round.
+        """
+        pair = self._open.get(t)
+        if not self.drop(t):
+            return False
+        learn_silence = getattr(self.agent, "learn_silence", None)
+        if learn_silence is not None and pair is not None:
+            learn_silence(*pair)
+            if self._told_log is not None:
+                self._told_log.add(t, Told(*pair, None))
+        return True
+
+    def teach(
+        self, recording: Recording, columns: Columns | None = None, world: Recalls | None = None
+    ) -> range:
         """Teach the agent every description of a recording, in order.
 
         Parameters
         ----------
-        recording, columns
+        recording, columns, world
             As in ``tellback.recordings.teaching.taught_rounds``.
 
         Returns
@@ -97,7 +118,8 @@ class Ledger:
         from tellback.recordings.teaching import taught_rounds  # loads encoders
 
         first = self._latest + 1
-        for one in taught_rounds(recording, columns, getattr(self.agent, "facts", None)):
+        facts = getattr(self.agent, "facts", None)
+        for one in taught_rounds(recording, columns, facts, world):
             self.resume(self._latest + 1, one.task, one.choice)
             self.tell(self._latest, one.description)
         return range(first, self._latest + 1)
@@ -148,6 +170,8 @@ def ask_agent(agent: Agent, stream: Stream, t: int, task: Task) -> tuple[Task, C
             f"In round {t} the agent chose {choice.response!r}, "
             f"which is not among the possible responses: {task.responses!r}."
         )
+    if choice.shortlist is not None:
+        choice.place  # noqa: B018  (an error if the response is not in its shortlist)
     return task, with_features_of(task, choice)
 
 
@@ -165,6 +189,8 @@ def plain_choice(choice: Any) -> Choice:
         )
     # A class of the agent's own may answer each time anew.
     plain = choice if type(choice) is Choice else Choice._make(tuple.__iter__(choice))
+    if plain.shortlist is not None and type(plain.shortlist) is not Shortlist:
+        raise ProtocolError(f"The shortlist of a Choice is a Shortlist, not {plain.shortlist!r}.")
     if type(plain.response) is not int:
         plain = plain._replace(response=plain_response(plain.response))
     if plain.propensity is not None and type(plain.propensity) is not float:

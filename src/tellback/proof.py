@@ -205,13 +205,13 @@ class Witness:
         if before and before != self._start:
             of_this = f", and {self._start:,} rounds of this run were before" * bool(self._start)
             return f"it had learned {before:,} descriptions before the first round{of_this}"
-        if learned != before + told:
-            return f"it was told {told:,} descriptions in the run, and learned {learned - before:,}"
         if self._silent:
             return (
                 f"{self._silent:,} of {self._played:,} rounds were not described, and silence "
                 "may depend on what would have been said"
             )
+        if learned != before + told:
+            return f"it was told {told:,} descriptions in the run, and learned {learned - before:,}"
         if self._out_of_turn:
             return (
                 "descriptions came late in a world that reads them at once, so that what it asks "

@@ -20,6 +20,7 @@ from tellback.isolation import IsolatedAgent, Packed
 from tellback.ledger import Ledger
 from tellback.matching import Same, demand_match
 from tellback.proof import Witness
+from tellback.responses import Shortlist
 from tellback.roles import (
     Agent,
     AgentSpec,
@@ -65,6 +66,8 @@ VERSION = 1
 
 ROUNDING = 1e-9
 """By how much a reward may seem to exceed the best one, and the best one 1."""
+
+NAN = float("nan")
 
 SECRET_BITS = 128
 """Of a seed that is drawn so that no agent can find it by trying."""
@@ -231,14 +234,16 @@ def _protocol_1(
         description = _described(said, facts, t)
         reward, regret = _judged(truth, task, response, t)  # line 5
         if description is None:
-            ledger.drop(t)
+            ledger.silence(t)
         elif late:
             post.send(t, description)
         else:
             ledger.tell(t, description)
         if remembers:
             history._add(Exchange(task, response, description))
-        yield new_tuple(Round, (t, task, choice, description, reward, regret))
+        shortlist = choice[-1]
+        attainable = NAN if shortlist is None else _attainable(truth, task, shortlist)
+        yield new_tuple(Round, (t, task, choice, description, reward, regret, attainable))
 
 
 def _presented(task: Any, facts: Facts, t: int) -> Task:
@@ -277,6 +282,16 @@ def _judged(truth: Truth | None, task: Task, response: Any, t: int) -> tuple[flo
             "both must be probabilities, from 0 to 1, the best the largest."
         )
     return reward, regret
+
+
+def _attainable(truth: Truth | None, task: Task, shortlist: Shortlist) -> float:
+    """The highest reward of any response in a shortlist."""
+    if truth is None:
+        return NAN
+    all_at_once = getattr(truth, "rewards", None)
+    if all_at_once is not None:
+        return float(np.max(all_at_once(task, shortlist.responses)))
+    return max(float(truth.reward(task, one)) for one in shortlist.responses)
 
 
 class _Post:

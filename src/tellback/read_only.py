@@ -21,13 +21,15 @@ import numpy as np
 
 from tellback.arrays import immutable
 from tellback.errors import ProtocolError
-from tellback.responses import Listed
+from tellback.responses import Listed, Shortlist
 
 PLAIN = frozenset({type(None), int, str, float, bool, bytes, complex})
 """Kinds that cannot change and hold nothing."""
 
-_FIXED = PLAIN | {Listed, tuple, frozenset, range, re.Pattern}
+_FIXED = PLAIN | {Listed, Shortlist, tuple, frozenset, range, re.Pattern}
 """Kinds that cannot change, though what they hold may."""
+
+_LISTS = (Listed, Shortlist)
 
 _NEVER = (FunctionType, ModuleType)
 """What leads to far more than a context, and is refused."""
@@ -58,7 +60,7 @@ def read_only(thing: Any) -> Any:
 
 def _copied(thing: Any, memo: _Memo) -> Any:
     kind = type(thing)
-    if kind in PLAIN or kind is Listed:  # agents recognise responses that they have seen
+    if kind in PLAIN or kind in _LISTS:  # agents recognise responses that they have seen
         return thing
     if kind is np.ndarray and not thing.dtype.hasobject:
         return immutable(thing)
@@ -83,7 +85,7 @@ def _deep(thing: Any, memo: _Memo) -> Any:
         return thing
     try:
         for one in held.values():
-            if type(one) is Listed:
+            if type(one) in _LISTS:
                 memo[id(one)] = one
             elif isinstance(one, np.ndarray) and id(one) not in memo:
                 _copy_array(one, memo)
@@ -121,7 +123,7 @@ def _reached(thing: Any) -> dict[int, Any]:
         reached[id(one)] = one
         if isinstance(one, enum.Enum):
             waiting.extend(vars(one).values())  # not the dict: members are as fixed as classes
-        elif type(one) is not Listed and not isinstance(one, _NEVER):
+        elif type(one) not in _LISTS and not isinstance(one, _NEVER):
             waiting.extend(gc.get_referents(one))
         # What the collector does not know of:
         if isinstance(one, weakref.ref):

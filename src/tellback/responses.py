@@ -1,9 +1,14 @@
-"""The responses that are possible in a task, with their features g(y, s)."""
+"""The responses that are possible in a task, with their features g(y, s).
+
+``Listed`` where they can be enumerated. ``Sampled`` where there are too many, such as all paths
+through a house: an agent draws some of them, its ``Shortlist``, and chooses among those.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -89,6 +94,127 @@ class Listed:
         if self._off_simplex is None:
             super().__setattr__("_off_simplex", _off_simplex(self.matrix))
         return self._off_simplex or ""
+
+
+class Shortlist(Listed):
+    """Some of the responses of a task that has too many to list.
+
+    Response ``i`` of the list stands for ``responses[i]`` of the task.
+
+    Parameters
+    ----------
+    responses : sequence of hashable
+        Responses of the task, each once.
+    features : array_like of shape (responses, dimension)
+        g(y, s) for each of them.
+
+    Examples
+    --------
+    >>> Shortlist([("left", "left"), ("up",)], [[0.0], [1.0]]).place(("up",))
+    1
+    """
+
+    __slots__ = ("_places", "responses")
+
+    responses: tuple[Hashable, ...]
+    _places: dict[Hashable, int]
+
+    def __init__(self, responses: Sequence[Hashable], features: ArrayLike) -> None:
+        super().__init__(features)
+        places = {response: i for i, response in enumerate(responses)}
+        if not len(places) == len(responses) == len(self):
+            raise SettingError(
+                f"A shortlist has each response once, with a row of features: here are "
+                f"{len(responses)} responses, {len(places)} of them different, and {len(self)} "
+                "rows."
+            )
+        set_field = object.__setattr__
+        set_field(self, "responses", tuple(responses))
+        set_field(self, "_places", places)
+
+    def __reduce__(self) -> tuple[type[Shortlist], tuple[tuple[Hashable, ...], Array]]:  # type: ignore[override]
+        return Shortlist, (self.responses, self.matrix)
+
+    def __repr__(self) -> str:
+        return f"Shortlist({len(self)} responses, {self.dim} features each)"
+
+    def place(self, response: Hashable) -> int:
+        """The number of a response in the list; an error if it is not there."""
+        try:
+            return self._places[response]
+        except (KeyError, TypeError) as error:
+            raise SettingError(f"{response!r} is not in the shortlist.") from error
+
+
+class Sampled(ABC):
+    """Responses that are too many to list.
+
+    A response is plain, hashable data: a text, a number, or a tuple of such. Derive a class for
+    the tasks of your world, and write three methods. As agents hold it, it must not refer to the
+    truth, and must not change.
+
+    Attributes
+    ----------
+    dim : int
+        The size of g(y, s).
+    """
+
+    dim: int
+
+    @abstractmethod
+    def __contains__(self, response: object, /) -> bool:
+        """Whether something is a response here; False for whatever is not."""
+
+    @abstractmethod
+    def matrix_of(self, responses: Sequence[Any]) -> Array:
+        """g(y, s) of some responses, a row each."""
+
+    @abstractmethod
+    def draw(self, count: int, rng: np.random.Generator) -> Sequence[Any]:
+        """So many responses, drawn without regard to any instruction; some may be equal."""
+
+    def features(self, response: Any) -> Array:
+        """g(y, s) of one response."""
+        row: Array = np.asarray(self.matrix_of([response]), dtype=np.float64)[0]
+        return row
+
+    def shortlist(self, responses: Sequence[Any]) -> Shortlist:
+        """Some of them as a list to choose from, each once, in the order of the first."""
+        each = list(dict.fromkeys(responses))
+        return Shortlist(each, self.matrix_of(each))
+
+    def grammar(self, name: str) -> Grammar:
+        """How responses are made of steps of some kind; an error if there is no such kind."""
+        raise SettingError(
+            f"{type(self).__name__} has no grammar named {name!r}: its responses are drawn as a "
+            "whole."
+        )
+
+
+class Grammar(Protocol):
+    """How responses are made step by step.
+
+    In each state some steps are possible, each with features phi. A step is drawn with
+    probability proportional to exp(weights . phi): a log-linear policy, which is uniform where all
+    weights are 0.
+
+    Attributes
+    ----------
+    dim : int
+        The size of phi.
+    """
+
+    dim: int
+
+    def draw(self, weights: Array, count: int, rng: np.random.Generator) -> Sequence[Any]:
+        """So many responses, drawn step by step; some may be equal."""
+
+    def score(self, response: Any, weights: Array) -> Array | None:
+        """The gradient of the log-probability of a response by the weights.
+
+        That is the sum over its steps of phi, less the expected phi. None if the response cannot
+        be drawn so.
+        """
 
 
 def _checked(features: ArrayLike) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 
 from tellback.arrays import AnyArray, Array
 from tellback.errors import ProtocolError, SettingError, whole
+from tellback.responses import Shortlist
 from tellback.specs import Spec
 
 Instruction = int | str
@@ -81,7 +82,7 @@ class Facts:
 
 
 class Responses(Protocol):
-    """The responses that are possible now; ``Listed`` when they can be enumerated."""
+    """The responses that are possible now: ``Listed``, or ``Sampled`` if they are too many."""
 
     def __contains__(self, response: object, /) -> bool: ...
 
@@ -109,6 +110,9 @@ class Choice(NamedTuple):
         How far the estimate may be from the truth, the agent thinks; NaN if it does not say.
     highest : float
         The largest estimate plus width of any response there was; NaN if it does not say.
+    shortlist : Shortlist or None
+        The responses it chose among, where there are too many to list. Estimate, propensity and
+        highest are given these.
     """
 
     response: Any
@@ -118,10 +122,16 @@ class Choice(NamedTuple):
     propensity: float | None = None
     width: float = float("nan")
     highest: float = float("nan")
+    shortlist: Shortlist | None = None
+
+    @property
+    def place(self) -> Any:
+        """The number of the response in its list: the shortlist's, if there is one."""
+        return self.response if self.shortlist is None else self.shortlist.place(self.response)
 
     def to_data(self) -> dict[str, Any]:
-        """All fields but the features, as JSON can hold them: None for what is not finite."""
-        response, _, *account = self
+        """All fields but features and shortlist, as JSON can hold them; None if not finite."""
+        response, _, *account = self[:-1]
         finite = (
             None if value is None or not math.isfinite(value) else float(value) for value in account
         )
@@ -134,10 +144,10 @@ class Choice(NamedTuple):
         for name, number in account.items():
             if number is None and name != "propensity":
                 account[name] = float("nan")
-        return cls(data["response"], features, **account)
+        return cls(hashable(data["response"]), features, **account)
 
 
-ACCOUNT = Choice._fields[2:]
+ACCOUNT = Choice._fields[2:-1]
 """What an agent says of its choice: estimate, bonus, propensity, width, highest."""
 
 
@@ -214,6 +224,8 @@ class Round(NamedTuple):
         P(x_t | y_t, s_t); NaN if nobody knows the truth.
     regret : float
         This round's term of the paper's equation 1.
+    attainable : float
+        The highest reward of any response in the shortlist; NaN if there is no shortlist.
     """
 
     t: int
@@ -222,6 +234,7 @@ class Round(NamedTuple):
     description: Instruction | None
     reward: float
     regret: float
+    attainable: float = float("nan")
 
 
 @runtime_checkable
@@ -255,8 +268,9 @@ class Truth(Protocol):
     """The hidden reward, held by the referee of a simulation.
 
     One that rewards by what an instruction means, not by how likely those very words are,
-    sets ``by_meaning = True``. One that knows F as a matrix, a row an instruction, may have it
-    as ``f``: a proof of a run's certificate is then held against it.
+    sets ``by_meaning = True``. One for which a response may do what was asked without having the
+    highest reward has ``meets(task, response)``. One that knows F as a matrix, a row an
+    instruction, may have it as ``f``: a proof of a run's certificate is then held against it.
     """
 
     def reward(self, task: Task, response: Any) -> float:
@@ -344,6 +358,22 @@ def plain_response(response: Any) -> Any:
     if isinstance(response, int) and not isinstance(response, bool):
         return int.__int__(response)
     return response
+
+
+def hashable(data: Any) -> Any:
+    """A response as JSON gives it back, with tuples for lists."""
+    return tuple(map(hashable, data)) if isinstance(data, list) else data
+
+
+def meets(truth: Truth, task: Task, response: Any) -> bool:
+    """Whether a response does what was asked: as the truth's own ``meets`` says, or by reward.
+
+    Without that method, only a response with the highest possible reward does.
+    """
+    own: Callable[[Task, Any], bool] | None = getattr(truth, "meets", None)
+    if own is not None:
+        return bool(own(task, response))
+    return truth.reward(task, response) >= truth.best(task)
 
 
 def missing(thing: object, role: type) -> list[str]:

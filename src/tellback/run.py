@@ -52,6 +52,7 @@ COLUMNS = {
     "highest": "highest",
     "rewards": "reward",
     "regrets": "regret",
+    "attainable": "attainable",
 }
 """The fields of ``Run`` with one entry a round, and what the entry is called in a table."""
 
@@ -68,6 +69,8 @@ class Run:
         P(x_t | y_t, s_t).
     estimates, bonuses, propensities, widths, highest : Array
         The agent's own account of its choices; NaN where it gave none.
+    attainable : Array
+        The highest reward of any response in each shortlist; NaN where all responses were listed.
     instructions, responses, descriptions : sequence
         x_t, y_t and x'_t; a round nobody described has -1 there, or None among sentences.
     agent : Agent
@@ -89,6 +92,7 @@ class Run:
     propensities: Array
     widths: Array
     highest: Array
+    attainable: Array
     instructions: Sequence[Any]
     responses: Sequence[Any]
     descriptions: Sequence[Any]
@@ -233,10 +237,19 @@ class Run:
                 if possible > 0
                 else "unknown"
             ),
+            **self._shortlisted(),
             "descriptions that matched": self._matched(),
             "regret certificate": self._certified(),
         }
         return Summary(rows)
+
+    def _shortlisted(self) -> dict[str, str]:
+        """How much of the best possible reward the shortlists had; nothing if there were none."""
+        possible = float(np.mean(self.rewards + self.regrets))
+        if np.isnan(self.attainable).any() or not possible > 0:
+            return {}
+        best = float(self.attainable.mean())
+        return {"best in shortlist, of the best possible": f"{best:.3g} ({best / possible:.0%})"}
 
     def _matched(self) -> str:
         if not self.described.any():
@@ -300,8 +313,8 @@ class Recorder:
         columns = [_writable(column) for column in self.columns.values()]
         reported, done, noted = 0, 0, monotonic()
         for i, one in enumerate(chain([first], rounds)):
-            _, task, choice, description, reward, regret = one
-            row = (task[1], choice[0], description, *choice[2:], reward, regret)
+            _, task, choice, description, reward, regret, attainable = one
+            row = (task[1], choice[0], description, *choice[2:-1], reward, regret, attainable)
             for column, value in zip(columns, row, strict=True):  # in the order of COLUMNS
                 if value is not None:
                     column[i] = value

@@ -127,7 +127,7 @@ class Told(NamedTuple):
 
     task: Task
     choice: Choice
-    description: Instruction
+    description: Instruction | None  # None if the teacher had nothing to say
 
 
 class ToldLog(UndoLog[Told]):
@@ -139,7 +139,7 @@ class ToldLog(UndoLog[Told]):
         It unlearns exactly, if it can. Otherwise it is taught the others again.
         """
         told = self.taught.get(t)
-        if told is None:
+        if told is None or told.description is None:
             return None
         unlearn = getattr(self._agent, "withdraw", None)
         if unlearn is not None and unlearn(*told):
@@ -148,8 +148,14 @@ class ToldLog(UndoLog[Told]):
         wanted = {other: one for other, one in self.taught.items() if other != t}
         with self.unchanged_on_error():
             for other, one in islice(wanted.items(), self.rewind(wanted), None):
-                self._agent.learn(*one)
+                self._teach(one)
                 self.add(other, one)
             if hasattr(self._agent, "withdrawn"):  # the agent's own count of withdrawals
                 self._agent.withdrawn += 1
         return told
+
+    def _teach(self, one: Told) -> None:
+        if one.description is None:
+            self._agent.learn_silence(one.task, one.choice)
+        else:
+            self._agent.learn(*one)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from benchmarks import defaults
 from tellback import Facts, Listed, Task, play
-from tellback.agents import Deviations, Greedy, LearnedLORIL, Uniform, recommended
+from tellback.agents import Deviations, Greedy, LearnedLORIL, Proposing, Uniform, recommended
 from tellback.agents.deviations import DeviationBonus
-from tellback.encoders import Thumbnail
+from tellback.encoders import Autoencoder, Thumbnail
 from tellback.errors import SettingError
 from tellback.lab import Store, run_studies
 from tellback.league.agents import PAPER, RECOMMENDED
@@ -22,7 +22,7 @@ from tellback.league.plan import league_worlds
 from tellback.models import Keywords, Mixture, Network, Ridge
 from tellback.paper.grids import KS, LAMBDAS
 from tellback.streams import Streams
-from tellback.worlds import Images, OneHotFeatures, Paraphrases, RawFeatures, Synthetic
+from tellback.worlds import House, Images, OneHotFeatures, Paraphrases, RawFeatures, Synthetic
 from tests.support.studies import Inline
 
 SMALL = Synthetic(instructions=6, responses=8, rank=3)
@@ -35,10 +35,11 @@ SMALL = Synthetic(instructions=6, responses=8, rank=3)
         (SMALL.with_settings({"contexts": "fresh"}), Deviations, None),
         (Images(encoder=Thumbnail(2)), Greedy, Keywords),
         (Paraphrases(encoder=Thumbnail(2)), Greedy, Keywords),
+        (House(), Proposing, None),
         (OneHotFeatures(SMALL), LearnedLORIL, None),
         (RawFeatures(SMALL.with_settings({"contexts": "fresh"})), LearnedLORIL, Network),
     ],
-    ids=["synthetic", "fresh", "images", "free wordings", "withheld", "raw"],
+    ids=["synthetic", "fresh", "images", "free wordings", "house", "withheld", "raw"],
 )
 def test_what_an_agent_sees_decides_what_is_recommended(world: Any, kind: type, model: Any) -> None:
     agent = recommended(world)
@@ -53,6 +54,16 @@ def test_a_task_and_a_live_world_will_do_as_well() -> None:
     task = live.task(1, (), np.random.default_rng(0))
     assert recommended(task) == recommended(live) == recommended(SMALL) == Deviations()
     assert recommended(Task("here", "go left", Listed(np.eye(2)))) == Greedy(model=Keywords())
+
+
+def test_no_encoder_is_trained_to_recommend_an_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def trained(*args: Any) -> None:
+        raise AssertionError("an encoder was trained")
+
+    monkeypatch.setattr(Autoencoder, "build", trained)
+    monkeypatch.setattr(Autoencoder, "prepare", trained)
+    for world in (Images(), Images("jitter"), Paraphrases()):
+        assert recommended(world) == Greedy(model=Keywords.for_features(world.facts.dim))
 
 
 @pytest.mark.parametrize("thing", [None, 3, "synthetic", Synthetic])

@@ -11,7 +11,8 @@ from tellback import Choice, Facts, Listed, Simulation, Task, check
 from tellback.agents import AgentSpec
 from tellback.models import ModelSpec
 from tellback.specs import Spec, known_kinds
-from tellback.worlds import Recorded, Synthetic, WorldSpec
+from tellback.worlds import Images, Recorded, Synthetic, WorldSpec
+from tests.support.galleries import SMALL as BRIEFLY_TRAINED
 
 SHIPPED = [
     spec()
@@ -23,6 +24,8 @@ SHIPPED = [
 
 @pytest.mark.parametrize("spec", SHIPPED, ids=lambda spec: spec.kind)
 def test_everything_shipped_passes(spec: Spec) -> None:
+    if isinstance(spec, Images):  # its promises do not depend on how long its encoder was trained
+        spec = spec.with_settings({"encoder": BRIEFLY_TRAINED})
     report = check(spec)
     assert report, str(report)
 

@@ -24,9 +24,10 @@ def test_choices_survive_the_wire_bit_for_bit(
     numbers = (0.1 + 0.2, -0.0, propensity, number, 5e-324)
     frame = wire.encoded_choice(Choice(response, np.empty(0), *numbers))
     assert frame[:1] == wire.CHOICE
-    found = wire.decoded_choice(frame[1:])
-    assert found[0] == response
-    for one, other in zip(found[1:], numbers, strict=True):
+    found, account, shortlist = wire.decoded_choice(frame[1:])
+    assert found == response
+    assert shortlist is None
+    for one, other in zip(account, numbers, strict=True):
         assert (one is None and other is None) or struct.pack("d", one) == struct.pack("d", other)
 
 
@@ -61,7 +62,7 @@ def test_a_response_is_a_number_a_text_or_a_tuple(text: bytes) -> None:
 )
 def test_the_other_fields_of_a_choice_are_numbers(account: bytes) -> None:
     with pytest.raises(wire.WireError, match="a choice w"):
-        wire.decoded_choice(b"[0, " + account + b"]")
+        wire.decoded_choice(b"[0, " + account + b", null]")
 
 
 def test_a_state_with_a_pickle_in_it_is_refused() -> None:

@@ -18,7 +18,7 @@ from tellback.errors import SettingError
 from tellback.models import Keywords
 from tellback.models.doubt import LEAST_WRONG
 from tellback.models.fourier import BIAS, FAR
-from tellback.models.keywords import DOUBTED_FROM, MOST_WORDS, SLOPE, KeywordsModel
+from tellback.models.keywords import DOUBTED_FROM, MOST_WORDS, SLOPE, UNHEARD, KeywordsModel
 from tellback.models.word_columns import stem
 from tellback.models.words import words
 from tellback.streams import Streams
@@ -134,7 +134,10 @@ def by_hand(model: KeywordsModel, lessons: list[Lesson], sentence: str, rows: Fl
     for point in fourier_by_hand(model, rows):
         likely = state["coefficients"] @ point - usual
         length = np.sqrt(likely @ state["metric"] @ likely)
-        lifts.append(SLOPE * np.sqrt(len(lessons)) * (x @ state["metric"] @ likely) / length)
+        fit = np.sqrt(len(lessons)) * (x @ state["metric"] @ likely) / length
+        variance = point @ state["inverse"] @ point / len(lessons)
+        fit += UNHEARD * (1 - known) * variance / (length**2 + variance)
+        lifts.append(SLOPE * fit)
     return np.array(lifts)
 
 

@@ -9,6 +9,8 @@ from tellback.agents.inverse_gap import InverseGap
 from tellback.agents.learned import LearnedLORIL
 from tellback.agents.loril import LORIL
 from tellback.agents.one_hot import OneHotLORIL
+from tellback.agents.proposals import Blind, LogLinear, Proposal, ProposalSpec
+from tellback.agents.proposing import Proposing
 from tellback.agents.radius import Printed, RadiusSpec, Repaired, SelfNormalized
 from tellback.agents.recommended import recommended
 from tellback.agents.reward_only import RewardOnly
@@ -20,6 +22,7 @@ from tellback.saved import load
 __all__ = [
     "LORIL",
     "AgentSpec",
+    "Blind",
     "Certified",
     "Deviations",
     "EpsilonGreedy",
@@ -27,10 +30,14 @@ __all__ = [
     "Imitation",
     "InverseGap",
     "LearnedLORIL",
+    "LogLinear",
     "ModelAgent",
     "ModelAgentSpec",
     "OneHotLORIL",
     "Printed",
+    "Proposal",
+    "ProposalSpec",
+    "Proposing",
     "RadiusSpec",
     "Repaired",
     "RewardOnly",

@@ -13,8 +13,9 @@ from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.models.keywords import Keywords
 from tellback.models.mixture import Mixture
-from tellback.models.model import Model, ModelSpec, SharesSigma, Withdrawing
+from tellback.models.model import LearnsSilence, Model, ModelSpec, SharesSigma, Withdrawing
 from tellback.proof import ProofStatus, register_provable
+from tellback.responses import Listed
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 from tellback.saved import InFiles
 from tellback.ties import Ties
@@ -82,11 +83,24 @@ class ModelAgent(InFiles):
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """Algorithm 1, lines 5 and 6."""
+        if not isinstance(task.responses, Listed):
+            raise SettingError(
+                f"This agent chooses among listed responses, and {task.responses!r} cannot be "
+                "listed: wrap its spec in Proposing(...), which draws candidates."
+            )
         return self.explorer.choose(task, self.model, rng)
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Algorithm 1, lines 3 and 4, for one more description."""
         self.model.learn(choice.features, description)
+        self.explorer.learn(choice.features)
+
+    def learn_silence(self, task: Task, choice: Choice) -> None:
+        """Take in that nobody had anything to say: no instruction fits, and the widths shrink."""
+        if isinstance(self.model, LearnsSilence):
+            self.model.learn_silence(choice.features)
+        elif isinstance(self.model, SharesSigma):
+            self.model.ellipsoid.add(choice.features)
         self.explorer.learn(choice.features)
 
     def withdraw(self, task: Task, choice: Choice, description: Instruction) -> bool:

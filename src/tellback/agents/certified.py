@@ -112,6 +112,11 @@ class CertifiedAgent(ModelAgent):
         self.agent.learn(task, choice, description)
         self.widths.learn(choice.features)
 
+    def learn_silence(self, task: Task, choice: Choice) -> None:
+        """Shrink the agent's widths and those beside it."""
+        self.agent.learn_silence(task, choice)
+        self.widths.learn(choice.features)
+
     @property
     def withdraws(self) -> bool:
         """Whether the agent can take back what it has learned, and the ellipsoid too."""

@@ -246,7 +246,7 @@ def optimistic_choice(
     response, propensity = _one_of(best, rng), 1.0 / len(best)
     features, estimate = task.responses.features(response), estimates.item(response)
     bonus = k * math.sqrt(widths.item(response))
-    told = (response, features, estimate, bonus, propensity, bonus, estimate + bonus)
+    told = (response, features, estimate, bonus, propensity, bonus, estimate + bonus, None)
     choice: Choice = new_tuple(Choice, told)
     return choice
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,16 +10,21 @@ import numpy as np
 from tellback.agents.deviations import Deviations
 from tellback.agents.greedy import Greedy
 from tellback.agents.learned import LearnedLORIL
+from tellback.agents.proposals import Blind, LogLinear, ProposalSpec
+from tellback.agents.proposing import Proposing
 from tellback.errors import SettingError
 from tellback.models.keywords import Keywords
 from tellback.models.low_rank import LowRank
 from tellback.models.network import Network
-from tellback.responses import Listed
+from tellback.responses import Listed, Sampled
 from tellback.roles import AgentSpec, Simulation, Task, World, WorldSpec
 from tellback.streams import Streams
 
 TRIAL = 0
 """The seed of the world that is looked at, where a world is given and not a task."""
+
+WORD_BY_WORD = Keywords(waves=0, lam=3.0, noise=6.0)
+"""For features that words are linear in, as those of paths should be."""
 
 
 def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec:
@@ -30,7 +36,8 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     Parameters
     ----------
     thing : WorldSpec, Simulation, World or Task
-        What is to be played. Of a world, the first task is looked at.
+        What is to be played. Of a world, the first task is looked at, unless its facts say that
+        instructions are sentences: then it is not built, which could mean to train an encoder.
 
     Returns
     -------
@@ -43,17 +50,34 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     >>> recommended(Synthetic()).kind
     'deviations'
     """
+    if isinstance(thing, WorldSpec) and (facts := thing.facts).language:
+        return Greedy(model=Keywords.for_features(facts.dim))
     task = thing if isinstance(thing, Task) else _first_task(thing)
     responses = task.responses
+    if isinstance(responses, Sampled):
+        return Proposing(Greedy(model=WORD_BY_WORD), _proposal(responses))
     if not isinstance(responses, Listed):
-        raise SettingError(f"The agents there are need responses in a list, not {responses!r}.")
+        raise SettingError(f"Responses are Listed or Sampled, not {responses!r}.")
     if isinstance(task.instruction, str):
-        return Greedy(model=Keywords.for_features(responses.dim))
+        return _in_words(responses.dim)
     if responses.off_simplex:
         return LearnedLORIL(model=Network())
     if _one_hot(responses):
         return LearnedLORIL(model=LowRank())
     return Deviations()
+
+
+def _in_words(dim: int) -> Greedy:
+    return Greedy(model=Keywords.for_features(dim))
+
+
+def _proposal(responses: Sampled) -> ProposalSpec:
+    """A learned one over the largest steps there are, or else blind."""
+    for proposal in (LogLinear("waypoints"), LogLinear("moves")):
+        with suppress(SettingError):
+            responses.grammar(proposal.grammar)
+            return proposal
+    return Blind()
 
 
 def _first_task(thing: Any) -> Task:

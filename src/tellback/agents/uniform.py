@@ -11,7 +11,7 @@ from tellback.agents.explorers import UniformSampling
 from tellback.arrays import Array
 from tellback.models.states import NothingLearned
 from tellback.responses import Listed
-from tellback.roles import AgentSpec, Facts, Instruction
+from tellback.roles import AgentSpec, Choice, Facts, Instruction, Task
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,17 @@ class Uniform(AgentSpec):
 
     def build(self, facts: Facts, rng: np.random.Generator) -> ModelAgent:
         """An agent without a model."""
-        return ModelAgent(Ignorance(), UniformSampling(), self, facts)
+        return UniformAgent(Ignorance(), UniformSampling(), self, facts)
+
+
+class UniformAgent(ModelAgent):
+    """A live agent that draws its response, whether all can be listed or not."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        """A response at random; an uninformed draw where they cannot be listed."""
+        if isinstance(task.responses, Listed):
+            return super().respond(task, rng)
+        return task.choose(task.responses.draw(1, rng)[0])
 
 
 class Ignorance(NothingLearned):

@@ -24,6 +24,7 @@ from tellback.cli import (
     run,
     study,
     teach,
+    trajectories,
 )
 from tellback.cli.show import console, escape
 
@@ -64,6 +65,8 @@ app.command("diagnose")(diagnose.diagnose)
 app.add_typer(paper.app, name="paper")
 app.command("league")(league.league)
 app.command("people")(people.people)
+app.command("house")(trajectories.house)
+app.command("babyai")(trajectories.babyai)
 app.command("check")(about.check)
 data.app.command("export")(export.export)
 app.add_typer(data.app, name="data")

@@ -24,6 +24,9 @@ def teach(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")
     ] = True,
+    house: Annotated[
+        bool, typer.Option("--house", help="Teach an agent to walk through a house instead.")
+    ] = False,
     recording: Annotated[
         Path | None,
         typer.Option("--from", help="A recording, which teaches before your first description."),
@@ -37,7 +40,8 @@ def teach(
 ) -> None:
     """Teach an agent in your browser: look at what it did, and type what that was.
 
-    It starts with a demonstration: pictures, five at a time. With --from, the descriptions of a
+    It starts with a demonstration: pictures, five at a time; or, with --house, a path through a
+    floor plan. With --from, the descriptions of a
     recording teach first, and then you describe its responses. Your lessons are kept in a file of
     your data folder; the next time, the agent is where you left it. The page is reachable from this
     machine only, and needs no account.
@@ -53,7 +57,7 @@ def teach(
         database or default_database(), accounts=False, requests_a_minute=0, private_webhooks=True
     )
     if recording is None:
-        lesson = _demonstration(settings)
+        lesson = _demonstration(settings, house)
     else:
         lesson = _from_recording(settings, recording, candidates, held_out)
     found = serving.free_port(host, port)
@@ -83,7 +87,7 @@ def serve(
         bool, typer.Option("--accounts/--no-accounts", help="Whether people must sign in.")
     ] = True,
     demonstration: Annotated[
-        bool, typer.Option("--demonstration", help="Create the demonstration lesson.")
+        bool, typer.Option("--demonstration", help="Create the demonstration lessons.")
     ] = False,
     lease: Annotated[
         float, typer.Option(help="Seconds for which a response is reserved for a teacher.")
@@ -121,7 +125,8 @@ def serve(
     finally:
         store.close()
     if demonstration:
-        _demonstration(settings)
+        for house in (False, True):
+            _demonstration(settings, house)
     serving.serve(settings, host, port, workers)
 
 
@@ -132,14 +137,14 @@ def _demand_extra() -> None:
     demand_extra("classroom", needed, "The classroom")
 
 
-def _demonstration(settings: Settings) -> str:
-    from tellback.classroom.learning.demonstration import rehearse
+def _demonstration(settings: Settings, house: bool = False) -> str:
+    from tellback.classroom.learning.demonstration import HOUSE, PICTURES, rehearse
     from tellback.classroom.web.classroom import Classroom
 
     with console(stderr=True).status("Preparing the demonstration"):
         room = Classroom(settings)
         try:
-            lesson = room.demonstrate()
+            lesson = room.demonstrate(HOUSE if house else PICTURES)
             rehearse(room.learner(lesson).definition)
             return lesson
         finally:

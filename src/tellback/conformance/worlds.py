@@ -16,7 +16,7 @@ from tellback.agents import Uniform
 from tellback.conformance.report import Check
 from tellback.conformance.simulated import sample_tasks, simulated
 from tellback.protocol import play
-from tellback.responses import Listed
+from tellback.responses import Listed, Sampled
 from tellback.roles import Choice, Facts, Task, Teacher, Truth, World, missing
 from tellback.streams import Stream
 
@@ -24,6 +24,7 @@ TRIAL_ROUNDS = 60
 SAMPLED_TASKS = 10
 DESCRIPTIONS = 3000
 SIGNIFICANCE = 1e-6
+DRAWS = 20  # of responses that cannot be listed
 
 
 def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
@@ -38,6 +39,8 @@ def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
         return
     yield "its facts are Facts", trial.has_facts
     yield "its tasks are tasks, as its facts say", trial.tasks_fit_the_facts
+    if trial.is_sampled:
+        yield "responses can be drawn, told apart and put into features", trial.can_be_drawn
     yield "it presents the same task for the same round and random stream", trial.repeats_itself
     yield "its teacher is not told the instruction", trial.teacher_is_blind
     yield "its descriptions are instructions", trial.descriptions_fit_the_facts
@@ -85,11 +88,45 @@ class _WorldTrial:
                 yield f"task {t} is {task!r}"
             if not facts.fits(task.instruction):
                 yield f"task {t} asks for {task.instruction!r}, not for {facts.allowed}"
-            if isinstance(task.responses, Listed) and task.responses.dim != facts.dim:
+            if isinstance(task.responses, Listed | Sampled) and task.responses.dim != facts.dim:
                 yield f"task {t} has features of size {task.responses.dim}, not {facts.dim}"
             seen.append(task.responses)
         if facts.fixed_responses and any(responses is not seen[0] for responses in seen):
             yield "its facts say that responses are fixed, but they are new objects each round"
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether responses are too many to list; False also where there is no task to look at."""
+        with suppress(Exception):
+            return isinstance(self._first.responses, Sampled)
+        return False
+
+    @cached_property
+    def _first(self) -> Task:
+        """The first task, also where no agent can play in the world."""
+        task: Task = copy.deepcopy(self._world).task(1, (), Stream(1, "world").at(1))
+        return task
+
+    def _numbered(self) -> Iterator[tuple[int, Task]]:
+        yield 1, self._first
+        yield from enumerate(self._tasks, start=1)
+
+    def can_be_drawn(self) -> Iterator[str]:
+        """Uninformed draws are responses, hashable, with a row of features each."""
+        for t, task in self._numbered():
+            drawn = _some_responses(task)
+            hash(tuple(drawn))
+            if foreign := [y for y in drawn if y not in task.responses]:
+                yield f"in task {t} it drew {foreign[0]!r}, which it says is no response"
+            if object() in task.responses:
+                yield f"in task {t} it takes anything for a response"
+            matrix = np.asarray(task.responses.matrix_of(drawn))
+            if matrix.shape != (len(drawn), self._world.facts.dim):
+                yield f"in task {t} matrix_of gave an array of shape {matrix.shape}"
+            elif not np.array_equal(matrix[-1], task.responses.features(drawn[-1])):
+                yield f"in task {t} features and matrix_of do not agree on {drawn[-1]!r}"
+            elif not np.isfinite(matrix).all():
+                yield f"in task {t} features are not all finite"
 
     def repeats_itself(self) -> Iterator[str]:
         again = sample_tasks(self._simulation, SAMPLED_TASKS)
@@ -114,16 +151,12 @@ class _WorldTrial:
     def rewards_are_sound(self) -> Iterator[str]:
         for t, task in enumerate(self._tasks, start=1):
             best = self.truth.best(task)
-            listed = (
-                range(len(task.responses))
-                if isinstance(task.responses, Listed)
-                else [_some_response(task)]
-            )
-            rewards = [self.truth.reward(task, y) for y in listed]
+            rewards = [self.truth.reward(task, y) for y in _some_responses(task)]
             if not all(0 <= reward <= 1 + 1e-9 for reward in [best, *rewards]):
                 yield f"in task {t} rewards are {rewards} and the best {best}"
             highest = max(rewards)
-            if highest > best + 1e-9 or (len(rewards) > 1 and highest < best - 1e-9):
+            listed = isinstance(task.responses, Listed)
+            if highest > best + 1e-9 or (listed and len(rewards) > 1 and highest < best - 1e-9):
                 yield f"in task {t} the best is said to be {best}, and the highest is {highest}"
 
     def teacher_is_true(self) -> Iterator[str]:
@@ -214,6 +247,11 @@ def _erase(thing: Any, met: set[int]) -> None:
 
 def _some_response(task: Task) -> Any:
     """A response to try: the last that is listed, or what the responses themselves offer."""
+    return _some_responses(task)[-1]
+
+
+def _some_responses(task: Task) -> list[Any]:
+    """All that are listed, or a few uninformed draws."""
     if isinstance(task.responses, Listed):
-        return len(task.responses) - 1
-    return next(iter(task.responses))
+        return list(range(len(task.responses)))
+    return list(task.responses.draw(DRAWS, np.random.default_rng(0)))

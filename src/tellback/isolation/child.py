@@ -106,6 +106,12 @@ class Child:
     def _learn(self, *details: Any) -> None:
         self._agent.learn(*self._round(*details))
 
+    def _learn_silence(self, *details: Any) -> None:
+        learn_silence = getattr(self._agent, "learn_silence", None)
+        if learn_silence is not None:
+            task, choice, _ = self._round(*details, told=None)
+            learn_silence(task, choice)
+
     def _withdraw(self, *details: Any) -> bytes:
         withdraw = getattr(self._agent, "withdraw", None)
         return wire.encoded_value(withdraw is not None and bool(withdraw(*self._round(*details))))

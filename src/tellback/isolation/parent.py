@@ -15,7 +15,7 @@ from tellback.isolation import wire
 from tellback.isolation.packing import Packed
 from tellback.isolation.process import AgentProcess
 from tellback.read_only import PLAIN
-from tellback.responses import Listed
+from tellback.responses import Listed, Sampled, Shortlist
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task, new_tuple
 from tellback.saved import InFiles
 from tellback.streams import EMPTY_BUFFER, Stream
@@ -71,11 +71,24 @@ class IsolatedAgent(InFiles):
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The agent's choice; its features are looked up here."""
         body = self._ask("respond", *self._sent(task), *_place(rng), answer=wire.CHOICE)
-        response, *told = self._decoded(wire.decoded_choice, body)
+        response, told, among = self._decoded(wire.decoded_choice, body)
         features = task.responses.features(response) if response in task.responses else _ABSENT
-        choice: Choice = new_tuple(Choice, (response, features, *told))
+        shortlist = None if among is None else self._shortlist(task, among)
+        choice: Choice = new_tuple(Choice, (response, features, *told, shortlist))
         self._latest = (task, choice)
         return choice
+
+    def _shortlist(self, task: Task, among: tuple[Any, ...]) -> Shortlist:
+        """The agent's shortlist, with the task's own features."""
+        if not isinstance(task.responses, Sampled) or not among:
+            raise self._ended("stated a shortlist where responses are listed")
+        if any(one not in task.responses for one in among) or len(set(among)) < len(among):
+            raise self._ended("stated a shortlist with something that is no response, or twice")
+        return task.responses.shortlist(among)
+
+    def learn_silence(self, task: Task, choice: Choice) -> None:
+        """Pass on that a round was not described."""
+        self._tell("learn_silence", *self._sent(task), _described(choice))
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Pass a description on. An error of the agent comes up when it is next asked."""
@@ -217,8 +230,8 @@ class _Numbering(pickle.Pickler):
 
 
 def _described(choice: Choice) -> tuple[Any, ...]:
-    """A choice without its features, which the process looks up."""
-    response, _, *told = choice
+    """A choice without features and shortlist, which the process does not need to learn."""
+    response, _, *told = choice[:-1]
     return response, *told
 
 

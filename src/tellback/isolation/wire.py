@@ -78,21 +78,24 @@ def encoded_choice(choice: Choice) -> bytes:
 
     Not ``Choice.to_data``: an infinite width must arrive as it is.
     """
-    response, _, *account = choice
+    response, _, *account, shortlist = choice
     numbers = [None if number is None else float(number) for number in account]
-    return CHOICE + json.dumps([_plain(response), *numbers]).encode()
+    among = None if shortlist is None else _plain(shortlist.responses)
+    return CHOICE + json.dumps([_plain(response), *numbers, among]).encode()
 
 
-def decoded_choice(body: bytes) -> tuple[Any, *tuple[float | None, ...]]:
-    """The fields of a choice without its features, in their order."""
+def decoded_choice(body: bytes) -> tuple[Any, list[float | None], tuple[Any, ...] | None]:
+    """The response, what the agent says of it, and the responses of its shortlist."""
     fields = _json(body)
-    if not isinstance(fields, list) or len(fields) != 1 + len(ACCOUNT):
+    if not isinstance(fields, list) or len(fields) != 2 + len(ACCOUNT):
         raise WireError("a choice with other fields")
-    response, *account = fields
+    response, *account, among = fields
+    if among is not None and not isinstance(among, list):
+        raise WireError(f"a shortlist of {type(among).__name__}")
     for name, number in zip(ACCOUNT, account, strict=True):
         if type(number) is not float and (number is not None or name != "propensity"):
             raise WireError(f"a choice whose {name} is of {type(number).__name__}")
-    return _response(response), *account
+    return _response(response), account, None if among is None else _response(among)
 
 
 def _plain(response: Any) -> Any:

@@ -11,8 +11,9 @@ words of x are compared with those that the features make likely, in the metric 
 words that go with no features, and words that always go together, count as little as they tell.
 
 A description is learned by one rank-one update. At powers of two all descriptions are learned again
-at once: features are standardised by all so far, the most frequent words are chosen, and each
-description is weighed by the probability that it is of its response at all (``doubt``).
+at once: features are standardised by all so far, columns go to the most frequent words and to words
+in places that the features explain (``placed_words``), and each description is weighed by the
+probability that it is of its response at all (``doubt``).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.models.fourier import Fourier
 from tellback.models.model import ModelSpec, checked_sentence, demand_sentences
 from tellback.models.states import saved_array
+from tellback.models.telling_places import telling
 from tellback.models.trigrams import Trigrams
 from tellback.models.word_columns import WordColumns
 from tellback.models.word_regression import Expected, WordRegression
@@ -48,6 +50,9 @@ whose estimate was at least twice that of any other were right in 95% of the cas
 1 in 90%, and with 2 in 84%.
 """
 
+UNHEARD = 3.0
+"""The fit, in standard deviations, of words never heard to a response never described."""
+
 SPEECH = 2.0
 """The same where the model speaks. With less, it would say too much that is not true."""
 
@@ -61,8 +66,10 @@ OTHERS = 64
 """The number of other responses with which the response of a description is compared."""
 
 MOST_WORDS = 384
-"""The number of words in the regression at most."""
+"""The number of words in the regression at most, plain and in places."""
 
+MOST_PLACED = 192
+"""The number of words in places among them at most."""
 
 MANY_FEATURES = 100
 """From so many on, words are nearly linear in the features, and waves add only noise."""
@@ -89,7 +96,7 @@ class Keywords(ModelSpec):
     0.1
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     waves: int = 200
     length: float = 1.0
@@ -159,8 +166,9 @@ class KeywordsModel:
         """P-hat(x | y, s) of the whole sentence for every listed response."""
         sentence = self._checked(instruction, responses)
         told, known = self._told(sentence)
-        expected = self._regression.expected(self._fourier(responses.matrix))
-        return self._tilted(sentence, self._regression.fits(told, expected, known))
+        points = self._fourier(responses.matrix)
+        fits = self._regression.fits(told, self._regression.expected(points), known)
+        return self._tilted(sentence, fits + self._unheard(points, known))
 
     def draws(
         self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
@@ -169,7 +177,8 @@ class KeywordsModel:
         sentence = self._checked(instruction, responses)
         told, known = self._told(sentence)
         points = self._fourier(responses.matrix)
-        return self._tilted(sentence, self._regression.draws(told, points, count, rng, known))
+        fits = self._regression.draws(told, points, count, rng, known)
+        return self._tilted(sentence, fits + self._unheard(points, known))
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Add the description to the log, the trigrams and the regression."""
@@ -184,6 +193,14 @@ class KeywordsModel:
             self._refit()
         else:
             self._learn(self._fourier(row[None, :]), self._columns.told(words(sentence)))
+
+    def learn_silence(self, features: Array) -> None:
+        """Learn that nobody had a word for a response: an empty sentence.
+
+        Without this, a response that is wrongly estimated to be the best and that nobody
+        describes would be chosen for ever, as nothing is learned from it.
+        """
+        self.learn(features, "")
 
     def _learn(self, point: Array, told: Array) -> None:
         """Learn the latest description, as far as it is believed."""
@@ -201,11 +218,14 @@ class KeywordsModel:
         features = log.features[log.described]
         sentences = [self._vocabulary.words_of(log.sentence_of(entry)) for entry in log.described]
         picked = np.linspace(0, n - 1, OTHERS).astype(np.int64)
-        self._columns.choose(sentences)
-        told = np.array([self._columns.told(sentence) for sentence in sentences])
         weights = np.array(self._weights)
         self._fourier.fit(features)
         points = self._fourier(features)
+        self._columns.choose(sentences)
+        told = np.array([self._columns.told(sentence) for sentence in sentences])
+        if placed := telling(sentences, told, points, weights, MOST_PLACED):
+            self._columns.choose(sentences, placed)
+            told = np.array([self._columns.told(sentence) for sentence in sentences])
         self._regression.fit(points, told, weights)
         if n >= DOUBTED_FROM:
             lift = doubt.lifts(self._regression.left_out(points, told, weights, picked))
@@ -226,6 +246,18 @@ class KeywordsModel:
         """Which columns have a word in a sentence, and the share of its words that are known."""
         said = words(sentence)
         return self._columns.told(said), self._columns.known(said)
+
+    def _unheard(self, points: Array, known: float) -> Array:
+        """What words that were never heard add to the fit.
+
+        They rather belong to a response of which little is known. Without this, an agent would
+        choose again what it was told about, and never hear the others' words.
+        """
+        if known == 1.0 or not self.described:
+            return np.zeros(len(points))
+        regression = self._regression
+        unknown: Array = regression.unknown(points, regression.expected(points))
+        return UNHEARD * (1 - known) * unknown
 
     def _tilted(self, sentence: str, fits: Array) -> Array:
         """The probability of a sentence from how well it fits."""
@@ -260,6 +292,7 @@ class KeywordsModel:
             **self._fourier.state(),
             **self._regression.state(),
             "words": self._vocabulary.state(),
+            "columns": self._columns.state(),
             "weights": np.array(self._weights),
             "wrong": self.wrong,
             "others": others.words.copy(),
@@ -272,17 +305,14 @@ class KeywordsModel:
         log = DescriptionLog.restored(state, self._dim, len(vocabulary))
         weights = saved_array(state, "weights", (len(log),), least=0)
         wrong = real("The saved share of wrong descriptions", state["wrong"], above=0, at_most=1)
-        trigrams, columns = Trigrams(), WordColumns(MOST_WORDS)
-        sentences = []
+        trigrams = Trigrams()
         for entry in log.described.tolist():
             trigrams.add(log.sentence_of(entry))
-            sentences.append(vocabulary.words_of(log.sentence_of(entry)))
-        fitted = max((n for n in REFITTED_AT if n <= len(log)), default=0)
-        columns.choose(sentences[:fitted])
-        at_fit = len(columns)
-        for sentence in sentences[fitted:]:
-            columns.add(sentence)
-        count = OTHERS if fitted >= DOUBTED_FROM else 0
+        columns = WordColumns.restored(np.asarray(state["columns"]), MOST_WORDS)
+        count = OTHERS if len(log) >= DOUBTED_FROM else 0
+        at_fit = np.shape(state["others"])[-1]
+        if at_fit > len(columns):
+            raise SettingError(f"The saved others cannot have {at_fit} words.")
         others = Expected(
             saved_array(state, "others", (count, at_fit if count else 0)),
             saved_array(state, "others_squares", (count,), least=0),

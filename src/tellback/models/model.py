@@ -64,6 +64,14 @@ class SharesSigma(Protocol):
 
 
 @runtime_checkable
+class LearnsSilence(Protocol):
+    """A model that learns from a response that nobody described."""
+
+    def learn_silence(self, features: Array) -> None:
+        """Take in that no instruction fits these features."""
+
+
+@runtime_checkable
 class Posterior(Protocol):
     """A model that can sample its estimates from a posterior."""
 

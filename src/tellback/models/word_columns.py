@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tellback.arrays import Array
+from tellback.arrays import AnyArray, Array
+from tellback.errors import SettingError
+from tellback.models.placed_words import places
+from tellback.models.words import words
 
 
 def stem(word: str) -> str:
@@ -22,7 +25,9 @@ def stem(word: str) -> str:
 
 
 class WordColumns:
-    """The column of each word. Their number, and so the cost of a description, is bounded.
+    """The column of each word, and of words in a place where the place tells something.
+
+    Their number, and so the cost of a description, is bounded.
 
     Parameters
     ----------
@@ -33,6 +38,7 @@ class WordColumns:
     def __init__(self, most: int) -> None:
         self._most = most
         self._column: dict[str, int] = {}
+        self._placed = False  # whether any column is of a word in a place
 
     def __len__(self) -> int:
         return len(self._column)
@@ -41,10 +47,11 @@ class WordColumns:
         """The column of a word, or None if it has none."""
         return self._column.get(stem(word))
 
-    def told(self, sentence: Iterable[str]) -> Array:
+    def told(self, sentence: Sequence[str]) -> Array:
         """Which columns have a word in the sentence: a vector of 0 and 1."""
         told = np.zeros(len(self))
-        told[[column for word in sentence if (column := self.of(word)) is not None]] = 1.0
+        names = plain_and_placed(sentence) if self._placed else map(stem, sentence)
+        told[[self._column[name] for name in names if name in self._column]] = 1.0
         return told
 
     def known(self, sentence: Sequence[str]) -> float:
@@ -57,9 +64,49 @@ class WordColumns:
             if len(self) < self._most:
                 self._column.setdefault(stem(word), len(self))
 
-    def choose(self, sentences: Iterable[Iterable[str]]) -> None:
-        """Give the columns to the words that occur in most of these sentences."""
+    def choose(self, sentences: Sequence[Sequence[str]], placed: Sequence[str] = ()) -> None:
+        """Give the columns to these placed words, and to the words in most of these sentences."""
         counts = Counter(
             one for sentence in sentences for one in dict.fromkeys(stem(word) for word in sentence)
         )
-        self._column = {word: i for i, (word, _) in enumerate(counts.most_common(self._most))}
+        plain = [word for word, _ in counts.most_common(self._most - len(placed))]
+        self._set((*plain, *placed))
+
+    def _set(self, names: Iterable[str]) -> None:
+        self._column = {name: i for i, name in enumerate(names)}
+        self._placed = any(" " in name for name in self._column)
+
+    def state(self) -> AnyArray:
+        """The words and placed words in the order of their columns, as bytes."""
+        text = "\n".join(self._column).encode(errors="surrogatepass")
+        return np.frombuffer(text, dtype=np.uint8).copy()
+
+    @classmethod
+    def restored(cls, state: AnyArray, most: int) -> WordColumns:
+        """The columns of a ``state()``."""
+        try:
+            text = state.astype(np.uint8, casting="safe").tobytes().decode(errors="surrogatepass")
+        except (TypeError, UnicodeDecodeError) as error:
+            raise SettingError("The saved columns are not text.") from error
+        names = text.split("\n") if text else []
+        columns = cls(most)
+        columns._set(names)
+        if not len(columns) == len(names) <= most or any(map(_is_no_column, names)):
+            raise SettingError("The saved columns are too many, or not words, or not distinct.")
+        return columns
+
+
+def _is_no_column(name: str) -> bool:
+    word, *_ = name.split(" ")
+    return words(word) != [word] or stem(word) != word
+
+
+def plain_and_placed(sentence: Sequence[str]) -> list[str]:
+    """The names of the words of a sentence, and of its words in their places.
+
+    A space tells the ones from the others.
+    """
+    stems = [stem(word) for word in sentence]
+    return stems + [
+        f"{one} {place}" for one, at in zip(stems, places(sentence), strict=True) for place in at
+    ]

@@ -123,6 +123,15 @@ class WordRegression:
         words = _products(points, self.coefficients) - self.usual
         return Expected(words, _squares(words, self.metric))
 
+    def unknown(self, points: Array, expected: Expected) -> Array:
+        """The share of what is expected of each point that nobody has described yet: 0 to 1.
+
+        In the metric of the noise, z' Sigma^-1 z is the variance of a word of W z.
+        """
+        variances = _squares(points, self.inverse) / max(self.weight, TINY)
+        share: Array = variances / (expected.squares + variances + TINY)
+        return share
+
     def fits(self, told: Array, expected: Expected, known: float = 1.0) -> Array:
         """How well a sentence fits each point, in standard deviations of a sentence of any other.
 

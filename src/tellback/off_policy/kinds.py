@@ -9,6 +9,9 @@ from tellback.errors import SettingError
 EXACT = "exact"
 """The propensities are the probabilities themselves."""
 
+GIVEN_CANDIDATES = "exact given the candidates"
+"""Of an agent with shortlists: a log has these for its responses, and given them they are exact."""
+
 NONE_STATED = "none are stated"
 UNKNOWN = "unknown"
 """Of a log whose maker did not say, and of a file from before it could be said."""
@@ -28,4 +31,4 @@ def checked_kind(kind: object) -> str:
 
 def are_shares(kind: str) -> bool:
     """Whether they are shares of some draws: a share of 1 is then no certainty."""
-    return kind not in (EXACT, NONE_STATED, UNKNOWN)
+    return kind not in (EXACT, GIVEN_CANDIDATES, NONE_STATED, UNKNOWN)

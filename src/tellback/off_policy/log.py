@@ -38,7 +38,9 @@ class Log:
     Attributes
     ----------
     tasks : sequence of Task
-        s_t and x_t, with the responses that were possible. They must be listed.
+        s_t and x_t, with the responses that were possible. They must be listed. Where there are
+        too many, the shortlist of the agent stands for them: it is part of the context, and
+        estimates are of policies that choose among the same candidates.
     responses : Indices
         y_t.
     propensities : Array
@@ -113,8 +115,8 @@ class Log:
         seen = repeat(bool(teacher_saw_request)) if all_alike else teacher_saw_request
         entries = [
             LogEntry(
-                task=played.task,
-                response=played.choice.response,
+                task=_listed_task(played),
+                response=played.choice.place,
                 propensity=_propensity(played.choice.propensity),
                 description=played.description,
                 match=_match(match, played.task.instruction, played.description),
@@ -265,10 +267,7 @@ class Log:
         missing = np.isnan(self.matches).tolist()
         for t, (task, response) in enumerate(zip(self.tasks, self.responses.tolist(), strict=True)):
             if not isinstance(task.responses, Listed):
-                raise SettingError(
-                    f"Round {t + 1} of the log offers {task.responses!r}: off-policy estimates "
-                    "need responses that can be listed."
-                )
+                raise _not_listed(t + 1, task)
             if not 0 <= response < len(task.responses):
                 raise SettingError(
                     f"responses[{t}] must be from 0 to {len(task.responses) - 1}, not {response}."
@@ -292,6 +291,23 @@ _COLUMNS = {
     "matches": np.float64,
     "teacher_saw_request": np.bool_,
 }
+
+
+def _listed_task(played: Round) -> Task:
+    """The task as a log has it: a shortlist is part of the context, and stands for all."""
+    task, shortlist = played.task, played.choice.shortlist
+    if shortlist is not None:
+        return task._replace(responses=shortlist)
+    if not isinstance(task.responses, Listed):
+        raise _not_listed(played.t, task)
+    return task
+
+
+def _not_listed(t: int, task: Task) -> SettingError:
+    return SettingError(
+        f"Round {t} of the log offers {task.responses!r}: off-policy estimates need responses "
+        "that can be listed, or an agent that states its shortlist."
+    )
 
 
 def _propensity(stated: float | None) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.errors import SettingError, real, whole
-from tellback.off_policy.kinds import EXACT
+from tellback.off_policy.kinds import EXACT, GIVEN_CANDIDATES
 from tellback.responses import Listed
 from tellback.roles import Agent, AgentSpec, Choice, Instruction, Task, demand
 from tellback.ties import maxima
@@ -103,7 +103,7 @@ class AgentPolicy:
             )
         demand(agent, Agent)
         self._agent = agent
-        self._exactly = getattr(agent, "propensities", EXACT) == EXACT
+        self._exactly = getattr(agent, "propensities", EXACT) in (EXACT, GIVEN_CANDIDATES)
         self._draws = None if draws is None else whole("draws", draws)
         self._rng = np.random.default_rng(whole("seed", seed, at_least=0))
 

@@ -103,7 +103,7 @@ def _draw_rounds(drawn: Sequence[Round], title: str, path: Path) -> list[Path]:
         axes = figure.subplots(
             len(drawn), count + 1, squeeze=False, width_ratios=[2.4, *[1.0] * count]
         )
-        for row, (t, task, choice, description, _, regret) in zip(axes, drawn, strict=True):
+        for row, (t, task, choice, description, _, regret, _) in zip(axes, drawn, strict=True):
             good = regret <= 0
             told = f"Round {t}\nasked: {task.instruction}\ntold: {description}"
             lines = "\n".join(fill(line, 40) for line in told.splitlines())

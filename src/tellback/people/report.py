@@ -5,11 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tellback import __version__
-from tellback.files import atomic_write
-from tellback.lab.report import Section
-from tellback.lab.report.inline import inline_svg
-from tellback.lab.report.markup import Markup, element, joined, table
-from tellback.lab.report.page import document
+from tellback.lab.report.markup import element
+from tellback.lab.report.simple import write_page
 from tellback.lab.report.tables import spans
 from tellback.people.findings import Findings
 from tellback.people.pictures import pictures
@@ -45,34 +42,20 @@ ALL_TAUGHT = (
 
 def write_report(findings: Findings, folder: Path) -> list[Path]:
     """Write the page, and every figure as PNG and SVG; returns the files, the page first."""
-    drawn, files = [], []
-    for picture in pictures(findings):
-        png, svg = picture.write(folder)
-        files += [png, svg]
-        drawing = inline_svg(svg.read_text(encoding="utf-8"), f"{picture.name}-", picture.title)
-        caption = element("figcaption", picture.says)
-        drawn.append(joined([element("h2", picture.title), element("figure", drawing, caption)]))
     examples = [examples_section(findings, right) for right in (True, False)]
-    body = [
-        element("h1", TITLE),
-        element("p", _measured(findings), class_="soft"),
-        _section(bars_section(findings)),
-        *drawn,
-        *map(_section, success_sections(findings)),
-        _section(costs_section(findings)),
-        *map(_section, examples if findings.examples else ()),
+    compared = [
         element("h2", "What was compared"),
         element("ul", *(element("li", line) for line in _compared(findings))),
-        element("footer", *(element("p", text) for text in (EXAM, ALL_TAUGHT, SEEDS, LIMITS))),
     ]
-    path = folder / "report.html"
-    with atomic_write(path) as temporary:
-        temporary.write_text(document(TITLE, body), encoding="utf-8")
-    return [path, *files]
-
-
-def _section(section: Section) -> Markup:
-    return joined([element("h2", section.title), table(section.headers, section.rows)])
+    parts = [
+        bars_section(findings),
+        *pictures(findings),
+        *success_sections(findings),
+        costs_section(findings),
+        *(examples if findings.examples else ()),
+        *compared,
+    ]
+    return write_page(folder, TITLE, _measured(findings), parts, (EXAM, ALL_TAUGHT, SEEDS, LIMITS))
 
 
 def _measured(findings: Findings) -> str:

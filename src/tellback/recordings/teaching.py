@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from tellback.errors import SettingError
 from tellback.recordings.examples import in_words
 from tellback.recordings.exporting import to_json
 from tellback.recordings.features import Columns
-from tellback.recordings.recording import Recording
+from tellback.recordings.recording import RecordedResponse, Recording
 from tellback.responses import Listed
 from tellback.roles import Agent, Choice, Facts, Instruction, Task
 from tellback.specs import Data
@@ -34,8 +34,18 @@ class TaughtRound(NamedTuple):
     description: Instruction
 
 
+class Recalls(Protocol):
+    """A world in which recorded responses can be played again, such as ``Environment``."""
+
+    def recall(self, recorded: RecordedResponse) -> tuple[Task, Any]:
+        """The task and the response that were recorded; an error if they are not of this world."""
+
+
 def taught_rounds(
-    recording: Recording, columns: Columns | None = None, facts: Facts | None = None
+    recording: Recording,
+    columns: Columns | None = None,
+    facts: Facts | None = None,
+    world: Recalls | None = None,
 ) -> Iterator[TaughtRound]:
     """The descriptions of a recording, in order, with the features of their responses.
 
@@ -50,7 +60,13 @@ def taught_rounds(
     facts : Facts, optional
         What the agent was made for. If its instructions are a table, the descriptions must be their
         numbers.
+    world : Recalls, optional
+        A world in which the responses can be played again: its features are taken, and a proposal
+        learns from the responses, too. Without it the task offers the described response alone.
     """
+    if world is not None:
+        yield from _recalled(recording, columns, facts, world)
+        return
     columns = columns or fitting_columns(recording, facts)
     if facts is not None and columns.dim != facts.dim:
         raise SettingError(
@@ -67,6 +83,19 @@ def taught_rounds(
             yield TaughtRound(task, task.choose(0), description)
 
 
+def _recalled(
+    recording: Recording, columns: Columns | None, facts: Facts | None, world: Recalls
+) -> Iterator[TaughtRound]:
+    if columns is not None:
+        raise SettingError("Give columns or a world: the world has features of its own.")
+    for recorded in recording:
+        task, response = world.recall(recorded)
+        for said in recorded.descriptions:
+            description = _instruction(recorded.id, said.text, facts)
+            asked = task._replace(instruction=description)
+            yield TaughtRound(asked, asked.choose(response), description)
+
+
 def fitting_columns(recording: Recording, facts: Facts | None = None) -> Columns:
     """The numbers of a recording alone if there are as many as an agent has features, or all."""
     if facts is not None and all(len(one.features) == facts.dim for one in recording):
@@ -74,7 +103,12 @@ def fitting_columns(recording: Recording, facts: Facts | None = None) -> Columns
     return Columns.of(recording)
 
 
-def teach(agent: Agent, recording: Recording, columns: Columns | None = None) -> int:
+def teach(
+    agent: Agent,
+    recording: Recording,
+    columns: Columns | None = None,
+    world: Recalls | None = None,
+) -> int:
     """Teach a live agent every description of a recording, in order; returns how many.
 
     The agent can play on from there: ``play(world, agent, ...)``. The certificate of such a run has
@@ -84,11 +118,11 @@ def teach(agent: Agent, recording: Recording, columns: Columns | None = None) ->
     ----------
     agent : Agent
         A live agent, such as ``spec.build(Facts(columns.dim, None), rng)``.
-    recording, columns
+    recording, columns, world
         As in ``taught_rounds``.
     """
     count = 0
-    for one in taught_rounds(recording, columns, getattr(agent, "facts", None)):
+    for one in taught_rounds(recording, columns, getattr(agent, "facts", None), world):
         agent.learn(*one)
         count += 1
     return count

@@ -3,7 +3,9 @@
 from tellback.roles import WorldSpec
 from tellback.worlds.adversarial import Adversarial
 from tellback.worlds.demonstrations import Demonstrations
+from tellback.worlds.environments import Environment
 from tellback.worlds.hard import Hard
+from tellback.worlds.house import House
 from tellback.worlds.images import Images
 from tellback.worlds.one_hot_features import OneHotFeatures
 from tellback.worlds.paraphrases import Paraphrases
@@ -16,7 +18,9 @@ from tellback.worlds.synthetic import Synthetic
 __all__ = [
     "Adversarial",
     "Demonstrations",
+    "Environment",
     "Hard",
+    "House",
     "Images",
     "OneHotFeatures",
     "Paraphrases",

@@ -60,11 +60,13 @@ class Nodes:
 
     address: str
     client: str
+    second_node: str
+    """The name of what the second node alone has, in no other cluster of this machine."""
 
     def second(self) -> list[int]:
         """The process that stands for the second node, if it lives."""
         found = subprocess.run(
-            ["pgrep", "-f", r"raylet.*static_resource_list=.*second_node"],
+            ["pgrep", "-f", f"raylet.*static_resource_list=.*{self.second_node}"],
             capture_output=True,
             text=True,
             check=False,
@@ -111,7 +113,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     folder = tmp_path_factory.mktemp("modules")
     (folder / "failing_agent.py").write_text(FAILING)
     port = free_port()
-    client = port + 5_001
+    client, second = port + 5_001, f"second_node_{secrets.token_hex(8)}"
     # A short path: Ray keeps sockets below it, whose names must not be long.
     place = tempfile.mkdtemp(prefix="ray")
     try:
@@ -124,8 +126,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
             "--include-dashboard=false",
             folder=folder,
         )
-        ray_start(f"--address=127.0.0.1:{port}", '--resources={"second_node": 1}', folder=folder)
-        yield Nodes(f"127.0.0.1:{port}", f"ray://127.0.0.1:{client}")
+        ray_start(f"--address=127.0.0.1:{port}", f'--resources={{"{second}": 1}}', folder=folder)
+        yield Nodes(f"127.0.0.1:{port}", f"ray://127.0.0.1:{client}", second)
     finally:
         # Not "ray stop", which would end every cluster of this machine.
         subprocess.run(["pkill", "-9", "-f", place], check=False)

@@ -14,6 +14,7 @@ import tellback.models
 import tellback.worlds  # noqa: F401 - their specs can be named in definitions
 from tellback.agents import LORIL, Greedy
 from tellback.agents.agent import ModelAgent, ModelAgentSpec
+from tellback.agents.proposing import Proposing
 from tellback.encoders.autoencoder import Autoencoder
 from tellback.encoders.encoder import EncoderSpec
 from tellback.encoders.ngrams import NGrams
@@ -75,7 +76,7 @@ class Definition:
         The number of features of a response, where features are given.
     instructions : int, optional
         The number of instructions; None if they are sentences.
-    agent : ModelAgentSpec, optional
+    agent : ModelAgentSpec or Proposing, optional
         The agent. By default one that can learn from any features.
     encoder : TextEncoderSpec or EncoderSpec, optional
         The encoder of texts or pictures.
@@ -93,7 +94,7 @@ class Definition:
     candidates: str = FEATURES
     dim: int | None = None
     instructions: int | None = None
-    agent: ModelAgentSpec | None = None
+    agent: ModelAgentSpec | Proposing | None = None
     encoder: TextEncoderSpec | EncoderSpec | None = None
     match: MatchSpec | None = None
     world: WorldSpec | None = None
@@ -156,9 +157,9 @@ class Definition:
             raise FieldError("dim", f"dim must be at most {LARGEST_DIM}, not {dim}.")
         return dim
 
-    def _checked_agent(self) -> ModelAgentSpec:
+    def _checked_agent(self) -> ModelAgentSpec | Proposing:
         agent = self.agent or _usual_agent(self.facts)
-        if not isinstance(agent, ModelAgentSpec):
+        if not isinstance(agent, ModelAgentSpec | Proposing):
             raise FieldError(
                 "agent", f"agent must be a model and an explorer, such as loril, not {agent!r}."
             )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tellback.agents.agent import ModelAgent
-from tellback.arrays import Indices
 from tellback.classroom.learning.definition import Definition
-from tellback.roles import Instruction, Simulation, Task, Truth
+from tellback.classroom.learning.lesson_agent import LessonAgent
+from tellback.responses import Shortlist
+from tellback.roles import Instruction, Simulation, Task, Truth, meets
 from tellback.streams import Streams
 from tellback.ties import maxima
 from tellback.worlds.recorded import Recorded
@@ -30,8 +31,8 @@ class Flip:
     """A request with another answer than before."""
 
     request: Instruction
-    before: int
-    after: int
+    before: int | str  # the response, or where they are too many to list, its text
+    after: int | str
     was_right: bool | None  # None if that is not known
     is_right: bool | None
 
@@ -48,34 +49,40 @@ class Exam:
         """Whether it is known which answers are right."""
         return self._truth is not None
 
-    def answers(self, agent: ModelAgent) -> Indices:
+    def answers(self, agent: LessonAgent) -> list[Any]:
         """The response with the highest estimate for each request; among equals, the first."""
-        return np.array([_first_best(agent, task) for task in self.tasks], dtype=np.intp)
+        return [_first_best(agent, task) for task in self.tasks]
 
-    def right(self, answers: Indices) -> list[bool] | None:
-        """Which answers have the highest possible reward; None if that is not known."""
+    def right(self, answers: list[Any]) -> list[bool] | None:
+        """Which answers meet their request; None if that is not known."""
         if self._truth is None:
             return None
-        pairs = zip(self.tasks, answers.tolist(), strict=True)
+        pairs = zip(self.tasks, answers, strict=True)
         return [bool(self._is_right(task, response)) for task, response in pairs]
 
-    def _is_right(self, task: Task, response: int) -> bool | None:
-        if self._truth is None:
-            return None
-        return self._truth.reward(task, response) >= self._truth.best(task)
+    def _is_right(self, task: Task, response: Any) -> bool | None:
+        return None if self._truth is None else meets(self._truth, task, response)
 
-    def flips(self, before: Indices, after: Indices) -> list[Flip]:
+    def flips(self, before: list[Any], after: list[Any]) -> list[Flip]:
         """The requests whose answer has changed."""
         return [
-            Flip(task.instruction, was, now, self._is_right(task, was), self._is_right(task, now))
-            for task, was, now in zip(self.tasks, before.tolist(), after.tolist(), strict=True)
+            Flip(
+                task.instruction,
+                was if isinstance(was, int) else str(was),
+                now if isinstance(now, int) else str(now),
+                self._is_right(task, was),
+                self._is_right(task, now),
+            )
+            for task, was, now in zip(self.tasks, before, after, strict=True)
             if was != now
         ]
 
 
-def _first_best(agent: ModelAgent, task: Task) -> int:
-    best = maxima(agent.model.estimates(task.instruction, task.responses), random=False)
-    return best.item(0) if len(best) else 0  # an agent without estimates
+def _first_best(agent: LessonAgent, task: Task) -> Any:
+    listed = agent.shortlisted(task).responses
+    best = maxima(agent.model_agent.model.estimates(task.instruction, listed), random=False)
+    place = best.item(0) if len(best) else 0  # an agent without estimates
+    return listed.responses[place] if isinstance(listed, Shortlist) else place
 
 
 def exam_of(definition: Definition, simulation: Simulation | None) -> Exam:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tellback.arrays import Indices
+from tellback.agents.proposing import ProposingAgent
 from tellback.classroom.learning.checkpoints import start_from_checkpoint
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.demonstration import build_simulation, content_of
+from tellback.classroom.learning.demonstration import build_simulation, content_of, drawing_of
 from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, exam_of
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.sureness import Considered, verdict
@@ -68,6 +68,10 @@ class Effect(NamedTuple):
     requests: int
 
 
+Drawings = Callable[[int], str]
+"""The drawing of a candidate, by its place."""
+
+
 class Learner:
     """One lesson in this process.
 
@@ -93,7 +97,7 @@ class Learner:
             self.agent.seq = latest_event(connection, self.lesson)
         self._requests: dict[int, Task | None] = {}
         # The answers to the exam by the state of the agent; None if the requests have changed.
-        self._answers: tuple[tuple[int, int, int], Indices] | None = None
+        self._answers: tuple[tuple[int, int, int], list[Any]] | None = None
 
     @property
     def has_world(self) -> bool:
@@ -201,14 +205,20 @@ class Learner:
                 version = self.agent.seq
                 number = log.next_round()
                 choice = self.agent.choose(number, task)
+                listed, drawn = task.responses, None
+                if choice.shortlist is not None:  # stored as a place in it
+                    listed, drawn = choice.shortlist, choice.response
+                    content = Content(drawing=drawing_of(task, drawn))
+                    choice = choice._replace(response=choice.place)
                 open_round(
                     log,
                     number=number,
                     instruction=task.instruction,
                     choice=choice,
                     version=version,
-                    features=task.responses.matrix,
+                    features=listed.matrix,
                     content=content,
+                    drawn=drawn,
                     account=account,
                     wants_second=self._wants_second(number),
                     claim=None if until is None else (account, until),
@@ -284,6 +294,25 @@ class Learner:
             self.catch_up()
             return self._considered(Task(None, instruction, responses))
 
+    def imagine(self, instruction: Instruction, round: int) -> tuple[Considered, Drawings]:
+        """The same where the agent draws candidates, in the situation of a round.
+
+        Returns the estimates, and the SVG of each candidate when it is asked for.
+        """
+        assert self._simulation is not None
+        asked = self._simulation.world.task(round, (), self._tasks.at(round))
+        task = asked._replace(instruction=instruction)
+        with self._lock:
+            self.catch_up()
+            listed = self.agent.shortlisted(task)
+            found = self._considered(listed)
+        return found, lambda place: drawing_of(task, listed.responses.responses[place])
+
+    @property
+    def draws(self) -> bool:
+        """Whether the agent draws candidates, because responses are too many to list."""
+        return isinstance(self.agent.model_agent, ProposingAgent)
+
     def examined(self) -> tuple[int, CurvePoint]:
         """The latest event read, and the point of the success curve there."""
         with self._lock:
@@ -303,7 +332,7 @@ class Learner:
         return [(task.instruction, one.says) for one, task in found if not one.sure][:most]
 
     def _considered(self, task: Task) -> Considered:
-        agent = self.agent.model_agent
+        task, agent = self.agent.shortlisted(task), self.agent.model_agent
         return Considered(
             agent.model.estimates(task.instruction, task.responses),
             agent.explorer.bonuses(task.responses),
@@ -311,13 +340,13 @@ class Learner:
             self.agent.seq,
         )
 
-    def _answers_now(self) -> Indices:
+    def _answers_now(self) -> list[Any]:
         with self._database.read() as connection:
             self._choose_requests(connection)
             self._catch_up(connection, latest_event(connection, self.lesson))
         return self._answered()
 
-    def _effect_since(self, before: Indices) -> Effect:
+    def _effect_since(self, before: list[Any]) -> Effect:
         after = self._answered()
         right = self.exam.right(after)
         return Effect(
@@ -327,11 +356,11 @@ class Learner:
             len(self.exam.tasks),
         )
 
-    def _answered(self) -> Indices:
+    def _answered(self) -> list[Any]:
         """The agent's answers to the requests of the exam, computed once a state."""
         state = self.agent.learned, self.agent.latest, self.agent.rebuilds
         if self._answers is None or self._answers[0] != state:
-            self._answers = state, self.exam.answers(self.agent.model_agent)
+            self._answers = state, self.exam.answers(self.agent)
         return self._answers[1]
 
     def _choose_requests(self, connection: Connection) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from copy import deepcopy
+from functools import cache
 
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.definition import Definition
@@ -16,8 +17,8 @@ from tellback.classroom.store.active import ActiveDescription
 from tellback.errors import TellbackError
 from tellback.ledger import ask_agent
 from tellback.responses import Listed
-from tellback.roles import Choice, State, Task
-from tellback.streams import Stream
+from tellback.roles import Choice, Simulation, State, Task
+from tellback.streams import Stream, Streams
 from tellback.undo_log import UndoLog
 
 LOGGER = logging.getLogger(__name__)
@@ -27,6 +28,20 @@ MOST_SNAPSHOTS = 5
 
 Reader = Callable[[int], Iterable[ActiveDescription]]
 """Reads the active descriptions after an event, in order."""
+
+
+def tasks_of(definition: Definition) -> Callable[[int], Task] | None:
+    """The task of each round of a lesson, from its world; None if programs bring them."""
+    if definition.world is None:
+        return None
+    streams, world = Streams(definition.seed), definition.world
+
+    @cache
+    def simulation() -> Simulation:  # when it is first needed: some take a while to build
+        return world.build(streams.init("world"))
+
+    stream = streams.stream("world")
+    return lambda number: simulation().world.task(number, (), stream.at(number))
 
 
 class LessonAgent:
@@ -53,6 +68,7 @@ class LessonAgent:
         self.seq = 0
         self.rebuilds = 0
         self._stream = Stream(definition.seed, "agent")
+        self._tasks = tasks_of(definition)  # of the lesson's world: a proposal learns from them
         self._refused: set[int] = set()  # events of active descriptions
         self._undo_log: UndoLog[int] = UndoLog(self.model_agent, MOST_SNAPSHOTS)
 
@@ -84,12 +100,21 @@ class LessonAgent:
         """The agent's choice in a round. Changes nothing."""
         return ask_agent(self.model_agent, self._stream, number, task)[1]
 
+    def shortlisted(self, task: Task) -> Task:
+        """The task with candidates that the agent draws, always the same; as it is if listed."""
+        draw = getattr(self.model_agent, "shortlisted", None)
+        return task if draw is None else draw(task, self._stream.at(0))
+
     def add(self, one: ActiveDescription) -> None:
         """Learn a description, the latest of the active ones."""
         # Models learn from the response that was chosen; the others need not be read again.
-        task = Task(None, one.instruction, Listed(one.choice.features[None, :]))
+        task, choice = Task(None, one.instruction, Listed(one.choice.features[None, :])), one.choice
+        if one.drawn is not None and self._tasks is not None:
+            asked = self._tasks(one.round)
+            if one.drawn in asked.responses:  # not if it was imported from another lesson
+                task, choice = asked, choice._replace(response=one.drawn)
         try:
-            self.model_agent.learn(task, one.choice, one.description)
+            self.model_agent.learn(task, choice, one.description)
         except TellbackError as error:
             # It stays in the log. Every replay refuses it again.
             LOGGER.warning("round %s: the model will not learn: %s", one.round, error)

@@ -48,7 +48,7 @@ class Judged(NamedTuple):
 class Replayed(NamedTuple):
     """The result of a replay."""
 
-    agent: ModelAgent
+    agent: LessonAgent
     descriptions: int
     same_choice: Share | None
     judged: Judged
@@ -78,7 +78,7 @@ def replay(
     judged = _judged(log, agent.model_agent)
     _demand_time(end)
     _teach(agent, descriptions, end)
-    return Replayed(agent.model_agent, agent.learned, _same_choice(log, agent.model_agent), judged)
+    return Replayed(agent, agent.learned, _same_choice(log, agent.model_agent), judged)
 
 
 def _demand_time(end: float) -> None:

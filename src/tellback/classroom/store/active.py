@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, literal_column, or_, select
 
@@ -26,6 +26,7 @@ class ActiveDescription(NamedTuple):
     matched: bool = False
     saw_request: bool = False
     account: str = ""  # the teacher's
+    drawn: Any = None  # the response, where the choice is a place in a shortlist
 
 
 _asked = events.alias("asked")
@@ -61,6 +62,7 @@ def read_active(connection: Connection, lesson: str, after: int = 0) -> Iterator
                 told["matched"],
                 told["saw_request"],
                 row.account or "",
+                asked.drawn,
             )
         if len(rows) < PAGE:
             return

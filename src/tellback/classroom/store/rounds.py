@@ -19,7 +19,7 @@ from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.tables import events, rounds
 from tellback.classroom.store.tasks import Content, add_task
 from tellback.errors import UnknownNameError
-from tellback.roles import Choice, Instruction
+from tellback.roles import Choice, Instruction, hashable
 from tellback.specs import Data
 
 
@@ -35,11 +35,16 @@ class RoundStatus(StrEnum):
 
 
 class AskedRound(NamedTuple):
-    """The request of a round, the agent's choice, and the version of the agent."""
+    """The request of a round, the agent's choice, and the version of the agent.
+
+    Where responses are too many to list, the choice is a place in the agent's shortlist, and
+    ``drawn`` is the response itself.
+    """
 
     instruction: Instruction
     choice: Choice
     version: int
+    drawn: Any = None
 
 
 class RoundRow(NamedTuple):
@@ -60,7 +65,7 @@ class RoundRow(NamedTuple):
 def parse_asked(data: Mapping[str, Any]) -> AskedRound:
     """The request and choice in the data of an ``asked`` event."""
     choice = Choice.from_data(data, np.array(data["features"], dtype=np.float64))
-    return AskedRound(data["instruction"], choice, data["version"])
+    return AskedRound(data["instruction"], choice, data["version"], hashable(data.get("drawn")))
 
 
 COLUMNS = [rounds.c[name] for name in RoundRow._fields]
@@ -88,6 +93,7 @@ def open_round(
     account: str | None,
     wants_second: bool = False,
     claim: tuple[str, float] | None = None,
+    drawn: Any = None,
 ) -> int:
     """Store a new round. Returns the number of its event."""
     data: Data = {
@@ -95,6 +101,7 @@ def open_round(
         "features": choice.features.tolist(),
         **choice.to_data(),
         "version": version,
+        **({} if drawn is None else {"drawn": drawn}),
     }
     seq = log.append(Kind.ASKED, data, round=number, account=account)
     add_task(log, number, features, content)

@@ -24,6 +24,7 @@ class Content:
     context: str | None = None  # some words about the situation
     texts: list[str] | None = None  # for each response
     images: list[bytes] | None = None  # a PNG file for each response
+    drawing: str | None = None  # an SVG of the chosen response, which alone is shown
 
 
 class TaskRow(NamedTuple):
@@ -34,6 +35,7 @@ class TaskRow(NamedTuple):
     context: str | None = None
     texts: list[str] | None = None
     images: int | None = None  # the number of pictures
+    drawing: str | None = None  # an SVG of the chosen response, which alone is shown
 
     def candidates(self, dim: int) -> int:
         """The number of responses with so many features."""
@@ -50,6 +52,7 @@ def add_task(log: LessonLog, number: int, features: Array, content: Content) -> 
         "context": content.context,
         "texts": content.texts,
         "images": None if images is None else len(images),
+        "drawing": content.drawing,
     }
     values = {
         "lesson": log.lesson,

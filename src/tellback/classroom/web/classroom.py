@@ -11,7 +11,7 @@ from pathlib import Path
 from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.demonstration import ID, NAME, demonstration
+from tellback.classroom.learning.demonstration import NAMES, PICTURES, demonstration
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.recorded import (
     import_recording,
@@ -66,15 +66,15 @@ class Classroom:
         with self.database.write() as connection:
             return create_lesson(connection, name, definition.to_data(), id)
 
-    def demonstrate(self) -> str:
-        """The id of the demonstration lesson, which is created if it is missing."""
+    def demonstrate(self, id: str = PICTURES) -> str:
+        """The id of a demonstration lesson, which is created if it is missing."""
         try:
             with self.database.read() as connection:
-                find_lesson(connection, ID)
+                find_lesson(connection, id)
         except UnknownNameError:
             with suppress(ConflictError):  # another process was faster
-                self.create(NAME, demonstration(), ID)
-        return ID
+                self.create(NAMES[id], demonstration(id), id)
+        return id
 
     def lesson_from(self, path: str | Path, candidates: int, held_out: float) -> str:
         """The id of the lesson of a recording, created and taught by it if it is missing."""

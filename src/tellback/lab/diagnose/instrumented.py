@@ -11,6 +11,12 @@ from tellback.responses import Listed
 from tellback.roles import Agent, Choice, Instruction, Task
 
 
+def listed(task: Task, choice: Choice) -> Task:
+    """The task with the responses that were chosen among: those of a shortlist, if there is one."""
+    shortlist = choice.shortlist
+    return task if shortlist is None else task._replace(responses=shortlist)
+
+
 class InstrumentedAgent:
     """Wraps an agent and records its estimates before it learns.
 
@@ -30,6 +36,7 @@ class InstrumentedAgent:
         """The agent's choice."""
         # The agent goes first, so that it fills its own caches as in the original run.
         choice = self.agent.respond(task, rng)
+        task = listed(task, choice)
         self.estimates = self._estimates_for(task)
         self.bonuses = None
         if self._bonuses is not None and isinstance(task.responses, Listed):
@@ -40,10 +47,16 @@ class InstrumentedAgent:
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Record the estimate for the description, then have the agent learn."""
-        estimates = self._estimates_for(task._replace(instruction=description))
+        estimates = self._estimates_for(listed(task, choice)._replace(instruction=description))
         if estimates is not None:
-            self.predicted = float(estimates[choice.response])
+            self.predicted = float(estimates[choice.place])
         self.agent.learn(task, choice, description)
+
+    def learn_silence(self, task: Task, choice: Choice) -> None:
+        """Have the agent learn from silence, if it does."""
+        learn_silence = getattr(self.agent, "learn_silence", None)
+        if learn_silence is not None:
+            learn_silence(task, choice)
 
     def _estimates_for(self, task: Task) -> Array | None:
         """The estimates of all responses, or None where there are none."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tellback.arrays import Array
 from tellback.errors import SettingError
-from tellback.lab.diagnose.instrumented import InstrumentedAgent
+from tellback.lab.diagnose.instrumented import InstrumentedAgent, listed
 from tellback.lab.run_spec import RunSpec
 from tellback.protocol import rounds
 from tellback.responses import Listed
@@ -40,7 +40,7 @@ class Readings:
     greedy_rewards: Array  # of the response with the highest estimate: the chosen one if it has it
     tied: Array  # how many responses had the highest estimate plus bonus
     first: Array  # 1 where the chosen response was the first of those, else 0
-    uniform_rewards: Array  # the mean over all responses: the expected reward of random play
+    uniform_rewards: Array  # the mean over all responses there were to choose from
     best_uppers: Array  # estimate plus bonus of the best response; the highest, if several are best
     predicted: Array  # the probability of the description by the agent, before it learned
     possible: Array  # the same by the truth
@@ -76,7 +76,7 @@ class TrainingExample:
 
 @dataclass(frozen=True, eq=False)
 class TrueRewards:
-    """The true reward of every response in one round."""
+    """The true reward of every response in one round, or of every one in its shortlist."""
 
     instruction: Instruction
     responses: Listed
@@ -103,9 +103,9 @@ def replay(run: RunSpec, progress: Callable[[int], object] | None = None) -> Rea
     stride = 1
     for i, one in enumerate(islice(rounds(simulation, agent, seed=run.seed), run.rounds)):
         if i == 0:
-            stride = _stride(run.rounds, one.task.responses)
+            stride = _stride(run.rounds, listed(one.task, one.choice).responses)
         read = _read(one, agent, simulation.truth)
-        if i % stride == 0 and isinstance(one.task.responses, Listed):
+        if i % stride == 0 and isinstance(listed(one.task, one.choice).responses, Listed):
             true_rewards.append(_true_rewards(one, simulation.truth))
             read |= _read_all(true_rewards[-1].rewards, agent)
         for name, value in read.items():
@@ -137,7 +137,7 @@ def _stride(total: int, responses: Any) -> int:
 
 def _read(one: Round, agent: InstrumentedAgent, truth: Truth) -> dict[str, float]:
     """Measurements that need at most two calls of the truth."""
-    _, task, choice, description, reward, regret = one
+    _, task, choice, description, reward, regret, _ = one
     read = {
         "regrets": regret,
         "rewards": reward,
@@ -150,21 +150,26 @@ def _read(one: Round, agent: InstrumentedAgent, truth: Truth) -> dict[str, float
     estimates, bonuses = agent.estimates, agent.bonuses
     if estimates is not None:
         best = maxima(estimates, random=True)
-        among = choice.response in best
-        chosen = choice.response if among else best.item(0)
+        among = choice.place in best
         read["greedy"] = float(among)
-        read["greedy_rewards"] = reward if among else truth.reward(task, chosen)
+        read["greedy_rewards"] = reward if among else truth.reward(task, _named(one, best.item(0)))
         if bonuses is not None:
             tied = maxima(estimates + bonuses, random=True)
             read["tied"] = float(len(tied))
-            read["first"] = float(choice.response == tied[0])
+            read["first"] = float(choice.place == tied[0])
     return read
 
 
 def _true_rewards(one: Round, truth: Truth) -> TrueRewards:
-    task = one.task
-    rewards = np.array([truth.reward(task, y) for y in range(len(task.responses))])
-    return TrueRewards(task.instruction, task.responses, rewards)
+    task, responses = one.task, listed(one.task, one.choice).responses
+    rewards = [truth.reward(task, _named(one, place)) for place in range(len(responses))]
+    return TrueRewards(task.instruction, responses, np.array(rewards))
+
+
+def _named(one: Round, place: int) -> Any:
+    """The response at a place of what was chosen among."""
+    shortlist = one.choice.shortlist
+    return place if shortlist is None else shortlist.responses[place]
 
 
 def _read_all(rewards: Array, agent: InstrumentedAgent) -> dict[str, float]:

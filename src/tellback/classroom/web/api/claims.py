@@ -28,7 +28,7 @@ def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer
     if claimed is None:
         return Response(status_code=204)
     return ClaimAnswer(
-        response=claimed.response,
+        response=claimed.response if claimed.task.drawing is None else 0,
         until=until,
         **content_fields(learner.lesson, learner.definition.facts.dim, claimed.task),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tellback.classroom.learning.content import features_from, responses_from
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.sureness import verdict
+from tellback.classroom.store.rounds import find_round
 from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
@@ -26,7 +27,13 @@ def preview(
     It does not explore, and nothing is stored.
     """
     learner.definition.demand_instruction(body.instruction)
-    considered = learner.consider(body.instruction, _responses(room, learner, body))
+    draw = None
+    if learner.draws and body.round is not None:
+        with room.database.read() as connection:
+            find_round(connection, learner.lesson, body.round)  # there is such a round
+        considered, draw = learner.imagine(body.instruction, body.round)
+    else:
+        considered = learner.consider(body.instruction, _responses(room, learner, body))
     found = verdict(considered)
 
     def option(response: int) -> Option:
@@ -44,6 +51,7 @@ def preview(
         learned=considered.learned,
         model_version=considered.version,
         round=body.round,
+        drawing=None if draw is None else draw(found.best),
     )
 
 

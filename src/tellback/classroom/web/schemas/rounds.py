@@ -58,6 +58,9 @@ class RoundContent(BaseModel):
     context: str | None
     texts: list[str] | None
     images: list[str] | None = Field(description="URLs of the pictures.")
+    drawing: str | None = Field(
+        None, description="An SVG of the chosen response, where it alone is shown."
+    )
 
 
 class ShownRound(RoundContent):
@@ -88,6 +91,8 @@ class Option(BaseModel):
 class PreviewAnswer(Option):
     """The response that the agent would choose."""
 
+    drawing: str | None = Field(None, description="An SVG of it, where the agent draws candidates.")
+
     second: Option | None
     sure: bool
     says: str = Field(description="How sure the agent is and why, in words.")
@@ -102,7 +107,8 @@ def content_fields(lesson: str, dim: int, task: TaskRow) -> dict[str, Any]:
     images = task.images
     return {
         "round": task.round,
-        "candidates": task.candidates(dim),
+        "candidates": task.candidates(dim) if task.drawing is None else 1,
+        "drawing": task.drawing,
         "context": task.context,
         "texts": task.texts,
         "images": None if images is None else [f"{place}/{i}.png" for i in range(images)],

@@ -44,10 +44,12 @@ async function preview() {
 
 function drawPreview(wanted, preview) {
   const { sure, second } = preview;
+  if (preview.drawing) shown = { ...shown, drawing: preview.drawing };
+  const first = shown.drawing ? 0 : preview.response;
   const labels = new Map([
-    [preview.response, { text: sure ? "✓ Its choice" : "? Its best guess", class: "picked" }],
+    [first, { text: sure ? "✓ Its choice" : "? Its best guess", class: "picked" }],
   ]);
-  if (second) labels.set(second.response, { text: "2nd choice", class: "second" });
+  if (second && !shown.drawing) labels.set(second.response, { text: "2nd choice", class: "second" });
   draw(shown, labels);
   const rows = [["First", preview], ...(second ? [["Second", second]] : [])];
   const says = sure ? preview.says : preview.says.replace(/^I don't know yet: /, "");
@@ -56,10 +58,14 @@ function drawPreview(wanted, preview) {
       "div",
       { class: "card" },
       make("p", { class: "soft" }, `For the request ${quoted(wanted)}`),
-      make("p", { class: sure ? "big good" : "big unsure" }, sure ? `✓ It would pick ${placeOf(shown, preview.response)}.` : "? I don’t know yet."),
+      make("p", { class: sure ? "big good" : "big unsure" }, sure ? `✓ It would ${shown.drawing ? "go like this" : `pick ${placeOf(shown, preview.response)}`}.` : "? I don’t know yet."),
       make("p", {}, sure ? says : says.charAt(0).toUpperCase() + says.slice(1)),
-      make("p", {}, comparison(preview)),
-      make("dl", { class: "options" }, ...rows.map(([word, option]) => optionOf(word, option))),
+      ...(shown.drawing
+        ? []
+        : [
+            make("p", {}, comparison(preview)),
+            make("dl", { class: "options" }, ...rows.map(([word, option]) => optionOf(word, option))),
+          ]),
       make(
         "p",
         { class: "soft" },

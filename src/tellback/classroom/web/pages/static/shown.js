@@ -13,10 +13,12 @@ function drawn(count, wanted) {
 }
 
 function kindOf(shown) {
+  if (shown.drawing) return "drawing";
   return shown.images ? "pictures" : "words";
 }
 
 export const placeOf = (shown, index) =>
+  shown.drawing ? "a path" :
   `${shown.images ? "picture" : "response"} ${index + 1} of ${shown.candidates}`;
 
 export function wordsFor(shown, index) {
@@ -40,6 +42,11 @@ function picture(shown, index) {
 }
 
 function inside(shown, index) {
+  if (shown.drawing) {
+    // As a picture: nothing in it can run, and its path draws itself anew.
+    const src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(shown.drawing)}`;
+    return [make("img", { src, alt: "The path on the floor plan", class: "drawing" })];
+  }
   if (shown.images) {
     const image = picture(shown, index);
     const text = shown.texts?.[index];

@@ -72,7 +72,8 @@ function wait(says) {
 function show(shown) {
   ++turn;
   current = shown;
-  draw(shown, new Map([[shown.response, { text: "✓ Agent’s pick", class: "picked" }]]));
+  const pick = { text: shown.drawing ? "The agent’s path" : "✓ Agent’s pick", class: "picked" };
+  draw(shown, new Map([[shown.response, pick]]));
   setText("nothing", "");
   said.value = draftOf(shown.round);
   said.readOnly = false;
@@ -80,7 +81,8 @@ function show(shown) {
   problem = null;
   stage.hidden = false;
   stage.dataset.round = shown.round;
-  byId("says").textContent = `The agent picked ${wordsFor(shown, shown.response)}.`;
+  setText("question", shown.drawing ? "Where did the agent go?" : "What did the agent pick?");
+  byId("says").textContent = shown.drawing ? "The agent walked: see the path." : `The agent picked ${wordsFor(shown, shown.response)}.`;
   if (!byId("change").contains(document.activeElement)) said.focus();
 }
 

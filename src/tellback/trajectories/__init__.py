@@ -1,0 +1,1 @@
+"""The benchmarks on trajectories: agents that draw paths, examined on tasks held out."""

@@ -1,0 +1,156 @@
+"""Drawings of a house as SVG: the plan with its names, and a path with its start and end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from tellback.errors import SettingError
+from tellback.worlds.house_paths import Paths
+from tellback.worlds.house_plan import DOOR, MOVES, WALL, Plan
+from tellback.worlds.house_words import COLOUR_NAMES, ROOM_NAMES, TYPE_NAMES
+
+CELL = 20  # a cell's side, in the drawing's own units
+SHADES = ("#d62728", "#1f6fd0", "#2a9d3f", "#f2c014", "#ffffff", "#222222")
+"""Of the colours, in the order of their names."""
+
+FLOORS = ("#fbf3e4", "#eef2f6", "#f3ecf8", "#e6f4f4", "#f4f1e0", "#fbeae6", "#eaf3e3", "#f0f0f0")
+"""Of the rooms, in the order of their names."""
+
+WORDY = 80  # narrower rooms have each word of their name in a line of its own
+INK, TRAIL = "#444444", "#7b2fbe"
+
+SHAPES = (
+    '<path d="M6 3v14M6 10h8v7"/>',  # a chair from the side
+    '<path d="M3 7h14M5 7v10M15 7v10"/>',
+    '<path d="M3 8v8h14v-8M3 12h14M6 12v-6h8v6"/>',
+    '<path d="M3 5v12M3 13h14v4M3 9h5v4"/>',
+    '<path d="M7 3h6l3 7h-12zM10 10v6M6 17h8"/>',
+    '<path d="M10 12c-7 0-7-8-7-8c5 0 7 4 7 8c0-4 2-8 7-8c0 0 0 8-7 8v5M6 17h8"/>',
+    '<path d="M4 3h12v14h-12zM4 8h12M4 12h12"/>',
+    '<path d="M3 6h14v8h-14zM6 6v5M9 6v5M12 6v5M15 6v5"/>',
+)
+"""Simple signs of the types, in the order of their names, in a square of 20 by 20."""
+
+
+def drawn(plan: Plan, path: str | None = None, title: str = "", width: int = 480) -> str:
+    """A floor plan as SVG, with a path if there is one.
+
+    Parameters
+    ----------
+    plan : Plan
+        The context of a task of ``House``.
+    path : str, optional
+        A response. A ring is its start, a disc its end. Without a path, the ring is the start.
+    title : str
+        The sentence above the plan; also what a screen reader says.
+    width : int
+        The width in pixels. It is legible from 300 on.
+    """
+    if path is not None and path not in Paths(plan, len(ROOM_NAMES)):
+        raise SettingError(f"{path!r} is no path in this house.")
+    head = 26 if title else 0
+    wide, high = plan.width * CELL + 4, plan.height * CELL + 4 + head
+    named = escape(title or "A floor plan")
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 {-2 - head} {wide} {high}" '
+        f'width="{width}" height="{round(width * high / wide)}" role="img" '
+        f'font-family="sans-serif">',
+        f"<title>{named}</title>",
+        f'<rect x="-2" y="{-2 - head}" width="{wide}" height="{high}" fill="#ffffff"/>',
+    ]
+    if title:
+        fitting = min(14.0, 1.8 * wide / len(title))
+        parts.append(f'<text x="0" y="-9" font-size="{fitting:.1f}" fill="{INK}">{named}</text>')
+    parts += [*_floors(plan), *_trail(plan, path or "", ended=path is not None), *_names(plan)]
+    parts += [_thing(plan, *row) for row in plan.things.tolist()]
+    edge = f'width="{plan.width * CELL}" height="{plan.height * CELL}" fill="none"'
+    parts.append(f'<rect x="0" y="0" {edge} stroke="{INK}" stroke-width="3"/>')
+    return "\n".join([*parts, "</svg>"])
+
+
+def _corner(plan: Plan, cell: int) -> tuple[int, int]:
+    return cell % plan.width * CELL, cell // plan.width * CELL
+
+
+def _middle(plan: Plan, cell: int) -> tuple[float, float]:
+    x, y = _corner(plan, cell)
+    return x + CELL / 2, y + CELL / 2
+
+
+def _floors(plan: Plan) -> list[str]:
+    """A square for each cell; doors are lighter than walls."""
+    squares = []
+    for cell, room in enumerate(plan.rooms.tolist()):
+        x, y = _corner(plan, cell)
+        shade = INK if room == WALL else "#d9b98a" if room == DOOR else FLOORS[room]
+        # Its own outline, as light would shine through the seams.
+        look = f'fill="{shade}" stroke="{shade}" stroke-width="0.5"'
+        squares.append(f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" {look}/>')
+    return squares
+
+
+def _names(plan: Plan) -> list[str]:
+    """The name of each room, in the row of it that is most empty."""
+    taken = {*plan.things[:, 2].tolist(), plan.start}
+    texts = []
+    for room in sorted({room for room in plan.rooms.tolist() if room >= 0}):
+        cells = [cell for cell, one in enumerate(plan.rooms.tolist()) if one == room]
+        rows: dict[int, list[int]] = {}
+        for cell in cells:
+            rows.setdefault(cell // plan.width, []).append(cell)
+        centre = sum(rows) / len(rows)
+        full = {row: sum(cell in taken for cell in of) for row, of in rows.items()}
+        best = min(rows, key=lambda row: (full[row], abs(row - centre)))
+        left, right = (_middle(plan, end)[0] for end in (rows[best][0], rows[best][-1]))
+        name, across = ROOM_NAMES[room][0], len(rows[best]) * CELL
+        lines = name.split() if across < WORDY else [name]
+        size = min(13.0, across / (0.6 * max(map(len, lines))))
+        look = f'font-size="{size:.1f}" fill="#5a5a5a" font-style="italic" text-anchor="middle"'
+        halo = f'stroke="{FLOORS[room]}" stroke-width="3" paint-order="stroke"'
+        for i, line in enumerate(lines):
+            place = f'x="{(left + right) / 2:g}" y="{best * CELL + 14 + i * size:g}"'
+            texts.append(f"<text {place} {look} {halo}>{escape(line)}</text>")
+    return texts
+
+
+def _thing(plan: Plan, kind: int, colour: int, cell: int) -> str:
+    """A sign on a dark ground for light colours, and on a light one for dark colours."""
+    x, y = _corner(plan, cell)
+    ground = "#8c8c8c" if COLOUR_NAMES[colour][0] in ("white", "yellow") else "#ffffff"
+    name = f"{COLOUR_NAMES[colour][0]} {TYPE_NAMES[kind][0]}"
+    return (
+        f'<g transform="translate({x} {y})" fill="none" stroke="{SHADES[colour]}" '
+        f'stroke-width="2.6" stroke-linecap="round" stroke-linejoin="round"><title>{name}</title>'
+        f'<rect x="1" y="1" width="18" height="18" rx="3" fill="{ground}" stroke="#999999" '
+        f'stroke-width="1"/>{SHAPES[kind]}</g>'
+    )
+
+
+def _trail(plan: Plan, path: str, ended: bool) -> list[str]:
+    """The path as a line that is a little aside from itself where it comes back."""
+    steps = (-plan.width, 1, plan.width, -1)
+    cells = [plan.start]
+    for move in path:
+        cells.append(cells[-1] + steps[MOVES.index(move)])
+    points = [_aside(plan, cells, i) for i in range(len(cells))]
+    x, y = _middle(plan, plan.start)
+    look = f'fill="none" stroke="{TRAIL}"'
+    parts = [f'<circle cx="{x:g}" cy="{y:g}" r="6" {look} stroke-width="2.5"/>']
+    if len(points) > 1:
+        line = " ".join(f"{x:g},{y:g}" for x, y in points)
+        parts.append(
+            f'<polyline points="{line}" {look} stroke-width="3" stroke-opacity="0.8" '
+            'stroke-linejoin="round" stroke-linecap="round"/>'
+        )
+    if ended:
+        x, y = points[-1]
+        parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5.5" fill="{TRAIL}"/>')
+    return parts
+
+
+def _aside(plan: Plan, cells: Sequence[int], i: int) -> tuple[float, float]:
+    """The middle of a cell, moved a little for each time that the path was there before."""
+    x, y = _middle(plan, cells[i])
+    shift = 3 * min(2, cells[:i].count(cells[i]))
+    return x + shift, y + shift
