@@ -71,5 +71,5 @@ clean:
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[lab,torch,vision,pictures,gymnasium,ray,pandas,language,people,classroom,postgres,test,docs]'
+	$(PIP) -e '.[lab,torch,vision,pictures,gymnasium,babyai,ray,pandas,language,people,classroom,postgres,test,docs]'
 	@touch $@

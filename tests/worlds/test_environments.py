@@ -18,7 +18,7 @@ from tellback.agents import Greedy, LogLinear, Proposing, Uniform, recommended
 from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.models import Ridge
-from tellback.recordings import Recording, read, write
+from tellback.recordings import Columns, Recording, read, write
 from tellback.streams import Streams
 from tellback.worlds import Environment
 from tellback.worlds.environments import ActionSequences, Start
@@ -299,10 +299,7 @@ def test_a_recording_of_something_else_is_refused_by_the_id(
     other = RecordedResponse("r1", group, (Said("go"),), features=(0.0,) * 5, steps=steps)
     with pytest.raises(SettingError, match="'r1' cannot be replayed"):
         line().recall(other)
+    agent: Any = Greedy(model=Ridge()).build(Facts(5, None), np.random.default_rng(0))
+    ledger = Ledger(agent, Streams(0).stream("agent"))
     with pytest.raises(SettingError, match="columns or a world"):
-        agent: Any = Greedy(model=Ridge()).build(Facts(5, None), np.random.default_rng(0))
-        from tellback.recordings import Columns
-
-        Ledger(agent, Streams(0).stream("agent")).teach(
-            Recording((other,)), Columns(numbers=5), line()
-        )
+        ledger.teach(Recording((other,)), Columns(numbers=5), line())

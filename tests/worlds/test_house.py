@@ -17,7 +17,7 @@ from tellback.errors import SettingError
 from tellback.models import Keywords
 from tellback.streams import Streams
 from tellback.worlds import House
-from tellback.worlds.house_drawing import drawn
+from tellback.worlds.house_drawing import draw_house
 from tellback.worlds.house_paths import Paths, count_paths
 from tellback.worlds.house_plan import CELL, COLOUR, DOOR, MOVES, TYPE, WALL, Plan
 from tellback.worlds.house_words import ASKING, TEACHING, speech
@@ -243,13 +243,13 @@ def test_an_agent_learns_to_follow_requests() -> None:
 def test_a_drawing_is_xml_with_names_and_a_path() -> None:
     task = a_task(House(), 5)
     path = task.responses.draw(1, np.random.default_rng(0))[0]
-    svg = drawn(task.context, path, "past <it> & on", width=300)
+    svg = draw_house(task.context, path, "past <it> & on", width=300)
     texts = [one.text for one in ElementTree.fromstring(svg).iter()]
     assert {"kitchen", "hall", "past <it> & on"} <= set(texts)
     assert "polyline" in svg
-    assert "polyline" not in drawn(task.context)
+    assert "polyline" not in draw_house(task.context)
     with pytest.raises(SettingError, match="no path"):
-        drawn(task.context, "X")
+        draw_house(task.context, "X")
 
 
 def test_paths_cannot_be_changed() -> None:

@@ -36,8 +36,7 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     Parameters
     ----------
     thing : WorldSpec, Simulation, World or Task
-        What is to be played. Of a world, the first task is looked at, unless its facts say that
-        instructions are sentences: then it is not built, which could mean to train an encoder.
+        What is to be played. Of a world, the first task is looked at.
 
     Returns
     -------
@@ -50,8 +49,6 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     >>> recommended(Synthetic()).kind
     'deviations'
     """
-    if isinstance(thing, WorldSpec) and (facts := thing.facts).language:
-        return Greedy(model=Keywords.for_features(facts.dim))
     task = thing if isinstance(thing, Task) else _first_task(thing)
     responses = task.responses
     if isinstance(responses, Sampled):
@@ -59,16 +56,12 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     if not isinstance(responses, Listed):
         raise SettingError(f"Responses are Listed or Sampled, not {responses!r}.")
     if isinstance(task.instruction, str):
-        return _in_words(responses.dim)
+        return Greedy(model=Keywords.for_features(responses.dim))
     if responses.off_simplex:
         return LearnedLORIL(model=Network())
     if _one_hot(responses):
         return LearnedLORIL(model=LowRank())
     return Deviations()
-
-
-def _in_words(dim: int) -> Greedy:
-    return Greedy(model=Keywords.for_features(dim))
 
 
 def _proposal(responses: Sampled) -> ProposalSpec:

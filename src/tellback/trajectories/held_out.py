@@ -117,9 +117,9 @@ class HeldOutTasks(NamedTuple):
 def held_out_tasks(world: WorldSpec, simulation: Simulation, count: int, seed: int) -> HeldOutTasks:
     """Tasks that no run with this seed is given, the same for all agents.
 
-    A world with a part to hold out names it by ``held_out()``, the spec of that part.
+    A world with tasks that it keeps for exams has ``for_exams()``, the spec of a world of these.
     """
-    part: Callable[[], WorldSpec] | None = getattr(world, "held_out", None)
+    part: Callable[[], WorldSpec] | None = getattr(world, "for_exams", None)
     source = simulation if part is None else part().build(Streams(seed).init("world"))
     if source.truth is None:
         raise SettingError(f"{world.label()} has no truth to examine agents by.")

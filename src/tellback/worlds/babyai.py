@@ -6,7 +6,7 @@ The agent acts, and the teacher says in BabyAI's own language what it did. Nobod
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
@@ -86,6 +86,10 @@ class BabyAI(WorldSpec):
     def facts(self) -> Facts:
         """Instructions are sentences."""
         return Facts(self.summary.dim, None)
+
+    def for_exams(self) -> BabyAI:
+        """The same level with the missions of the other pool."""
+        return replace(self, held_out=True)
 
     def prepare(self, progress: Preparing | None = None) -> None:
         """Draw all missions of the pool."""

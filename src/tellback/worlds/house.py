@@ -54,7 +54,7 @@ class House(WorldSpec):
     The reward is P(x | y, s), exactly known, and the best over all paths is exact. With disjoint
     wordings no description ever is a request, so the reward is by meaning, as in ``Paraphrases``: 1
     if the teacher could mean the same, else 0. Either way a reward above 0 says that the path truly
-    does what was asked: ``worlds.held_out`` calls that a success.
+    does what was asked: ``meets`` says so.
 
     Parameters
     ----------
@@ -202,6 +202,10 @@ class HouseTruth:
         plan, (meaning, likely) = task.context, understood
         found = np.array([best_chance(meaning, plan, ground_of(plan))])
         return float(self._worth(found, likely)[0])
+
+    def meets(self, task: Task, response: str) -> bool:
+        """Whether a path does what was asked: the teacher could then describe it so."""
+        return self.reward(task, response) > 0
 
     def _understood(self, task: Task) -> tuple[Meaning, float] | None:
         return self._telling.understand(str(task.instruction))

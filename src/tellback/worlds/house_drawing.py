@@ -19,6 +19,7 @@ FLOORS = ("#fbf3e4", "#eef2f6", "#f3ecf8", "#e6f4f4", "#f4f1e0", "#fbeae6", "#ea
 
 WORDY = 80  # narrower rooms have each word of their name in a line of its own
 INK, TRAIL = "#444444", "#7b2fbe"
+SECONDS_A_MOVE = 0.12  # of a path that draws itself
 
 SHAPES = (
     '<path d="M6 3v14M6 10h8v7"/>',  # a chair from the side
@@ -33,7 +34,9 @@ SHAPES = (
 """Simple signs of the types, in the order of their names, in a square of 20 by 20."""
 
 
-def drawn(plan: Plan, path: str | None = None, title: str = "", width: int = 480) -> str:
+def draw_house(
+    plan: Plan, path: str | None = None, title: str = "", width: int = 480, animated: bool = False
+) -> str:
     """A floor plan as SVG, with a path if there is one.
 
     Parameters
@@ -46,6 +49,8 @@ def drawn(plan: Plan, path: str | None = None, title: str = "", width: int = 480
         The sentence above the plan; also what a screen reader says.
     width : int
         The width in pixels. It is legible from 300 on.
+    animated : bool
+        Whether the path draws itself.
     """
     if path is not None and path not in Paths(plan, len(ROOM_NAMES)):
         raise SettingError(f"{path!r} is no path in this house.")
@@ -62,7 +67,7 @@ def drawn(plan: Plan, path: str | None = None, title: str = "", width: int = 480
     if title:
         fitting = min(14.0, 1.8 * wide / len(title))
         parts.append(f'<text x="0" y="-9" font-size="{fitting:.1f}" fill="{INK}">{named}</text>')
-    parts += [*_floors(plan), *_trail(plan, path or "", ended=path is not None), *_names(plan)]
+    parts += [*_floors(plan), *_trail(plan, path, animated), *_names(plan)]
     parts += [_thing(plan, *row) for row in plan.things.tolist()]
     edge = f'width="{plan.width * CELL}" height="{plan.height * CELL}" fill="none"'
     parts.append(f'<rect x="0" y="0" {edge} stroke="{INK}" stroke-width="3"/>')
@@ -127,25 +132,31 @@ def _thing(plan: Plan, kind: int, colour: int, cell: int) -> str:
     )
 
 
-def _trail(plan: Plan, path: str, ended: bool) -> list[str]:
+def _trail(plan: Plan, path: str | None, animated: bool) -> list[str]:
     """The path as a line that is a little aside from itself where it comes back."""
     steps = (-plan.width, 1, plan.width, -1)
     cells = [plan.start]
-    for move in path:
+    for move in path or "":
         cells.append(cells[-1] + steps[MOVES.index(move)])
     points = [_aside(plan, cells, i) for i in range(len(cells))]
     x, y = _middle(plan, plan.start)
     look = f'fill="none" stroke="{TRAIL}"'
     parts = [f'<circle cx="{x:g}" cy="{y:g}" r="6" {look} stroke-width="2.5"/>']
+    lasting = f'dur="{SECONDS_A_MOVE * len(path or ""):g}s" fill="freeze"'
     if len(points) > 1:
         line = " ".join(f"{x:g},{y:g}" for x, y in points)
+        drawing = f'<animate attributeName="stroke-dashoffset" from="1" to="0" {lasting}/>'
+        growing = 'pathLength="1" stroke-dasharray="1"' if animated else ""
         parts.append(
             f'<polyline points="{line}" {look} stroke-width="3" stroke-opacity="0.8" '
-            'stroke-linejoin="round" stroke-linecap="round"/>'
+            f'stroke-linejoin="round" stroke-linecap="round" {growing}>'
+            f"{drawing if animated else ''}</polyline>"
         )
-    if ended:
+    if path is not None:
         x, y = points[-1]
-        parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5.5" fill="{TRAIL}"/>')
+        along = "M" + "L".join(f"{px - x:g} {py - y:g}" for px, py in points)
+        moving = f'<animateMotion path="{along}" {lasting}/>' if animated and path else ""
+        parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5.5" fill="{TRAIL}">{moving}</circle>')
     return parts
 
 
