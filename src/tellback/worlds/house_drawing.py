@@ -67,7 +67,7 @@ def draw_house(
     if title:
         fitting = min(14.0, 1.8 * wide / len(title))
         parts.append(f'<text x="0" y="-9" font-size="{fitting:.1f}" fill="{INK}">{named}</text>')
-    parts += [*_floors(plan), *_trail(plan, path, animated), *_names(plan)]
+    parts += [*_floors(plan), *_names(plan), *_trail(plan, path, animated)]
     parts += [_thing(plan, *row) for row in plan.things.tolist()]
     edge = f'width="{plan.width * CELL}" height="{plan.height * CELL}" fill="none"'
     parts.append(f'<rect x="0" y="0" {edge} stroke="{INK}" stroke-width="3"/>')

@@ -58,5 +58,5 @@ def test_an_agent_that_cannot_live_with_the_facts_is_refused_when_the_lesson_is_
 
 def test_a_world_that_shows_no_pictures_cannot_be_a_demonstration(database: Database) -> None:
     lesson = new_lesson(database, Definition(instructions=5, world=Synthetic(instructions=5)))
-    with pytest.raises(FieldError, match="shows pictures"):
+    with pytest.raises(FieldError, match="one with pictures"):
         Learner(database, lesson)

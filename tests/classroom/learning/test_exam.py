@@ -9,6 +9,7 @@ from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.demonstration import build_simulation, demonstration
 from tellback.classroom.learning.exam import Exam
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.tables import progress
 from tellback.responses import Listed
@@ -71,8 +72,8 @@ def test_an_exam_without_a_referee_judges_nothing() -> None:
     from tellback.roles import Task
 
     exam = Exam(Task(None, f"request {i}", Listed(np.eye(3))) for i in range(LATEST))
-    answers = exam.answers(SENTENCES.build())
+    answers = exam.answers(LessonAgent(SENTENCES))
     assert exam.right(answers) is None
-    flips = exam.flips(answers, (answers + 1) % 3)
+    flips = exam.flips(answers, [(answer + 1) % 3 for answer in answers])
     assert len(flips) == LATEST
     assert flips[0].is_right is None

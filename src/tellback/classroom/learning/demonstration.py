@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tellback.agents import Greedy, recommended
 from tellback.classroom.learning.content import png_of
 from tellback.classroom.learning.definition import IMAGES, Definition
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.recorded import shown_content
 from tellback.classroom.store.active import ActiveDescription
+from tellback.classroom.store.rounds import Drawn
 from tellback.classroom.store.tasks import Content
 from tellback.encoders.shape_and_colour import ShapeAndColour
 from tellback.errors import FieldError
@@ -18,7 +17,6 @@ from tellback.roles import Simulation, Task, WorldSpec
 from tellback.streams import Streams
 from tellback.worlds import Paraphrases
 from tellback.worlds.house import House
-from tellback.worlds.house_drawing import draw_house
 from tellback.worlds.house_plan import Plan
 from tellback.worlds.images import Scene
 from tellback.worlds.recorded import Recorded, Shown
@@ -51,8 +49,11 @@ def pictures(seed: int = 0) -> Definition:
 
 
 def house(seed: int = 0) -> Definition:
-    """A floor plan a round, and a path through it that a person describes."""
-    world = House(wordings="disjoint")
+    """A floor plan a round, and a path through it that a person describes.
+
+    Requests use the names that the drawing shows: a person cannot guess others.
+    """
+    world = House(wordings="disjoint", synonyms=1)
     return Definition(agent=recommended(world), world=world, seed=seed)
 
 
@@ -80,7 +81,7 @@ def rehearse(definition: Definition) -> None:
     task = simulation.world.task(1, (), Streams(definition.seed).stream("world").at(1))
     for number in (1, 2):  # before anything was learned, and after
         chosen = agent.choose(number, task)
-        drawn = None if chosen.shortlist is None else chosen.response
+        drawn = None if chosen.shortlist is None else Drawn(1, chosen.response)
         asked = task.instruction
         agent.add(ActiveDescription(number, number, asked, chosen, "something", drawn=drawn))
 
@@ -93,8 +94,3 @@ def content_of(task: Task, world: WorldSpec | None) -> Content:
         return Content()  # the path is drawn when it is chosen
     scene: Scene = task.context
     return Content(images=[png_of(picture) for picture in scene.pictures()])
-
-
-def drawing_of(task: Task, response: Any) -> str:
-    """A response that was drawn, as an SVG: a path that draws itself on the floor plan."""
-    return draw_house(task.context, response, animated=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.lesson_agent import LessonAgent
-from tellback.responses import Shortlist
+from tellback.responses import Listed, Shortlist
 from tellback.roles import Instruction, Simulation, Task, Truth, meets
 from tellback.streams import Streams
 from tellback.ties import maxima
@@ -31,7 +31,7 @@ class Flip:
     """A request with another answer than before."""
 
     request: Instruction
-    before: int | str  # the response, or where they are too many to list, its text
+    before: int | str  # the response: an index, or a text such as a path
     after: int | str
     was_right: bool | None  # None if that is not known
     is_right: bool | None
@@ -64,18 +64,19 @@ class Exam:
         return None if self._truth is None else meets(self._truth, task, response)
 
     def flips(self, before: list[Any], after: list[Any]) -> list[Flip]:
-        """The requests whose answer has changed."""
-        return [
-            Flip(
-                task.instruction,
-                was if isinstance(was, int) else str(was),
-                now if isinstance(now, int) else str(now),
-                self._is_right(task, was),
-                self._is_right(task, now),
-            )
-            for task, was, now in zip(self.tasks, before, after, strict=True)
-            if was != now
-        ]
+        """The requests whose answer has changed.
+
+        Where responses are drawn, most change a little at each sentence: only those count that
+        have turned right or wrong.
+        """
+        flips = []
+        for task, was, now in zip(self.tasks, before, after, strict=True):
+            if was == now:
+                continue
+            was_right, is_right = self._is_right(task, was), self._is_right(task, now)
+            if isinstance(task.responses, Listed) or was_right != is_right:
+                flips.append(Flip(task.instruction, was, now, was_right, is_right))
+        return flips
 
 
 def _first_best(agent: LessonAgent, task: Task) -> Any:

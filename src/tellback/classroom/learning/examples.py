@@ -38,6 +38,14 @@ def lesson_examples(database: Database, lesson: LessonRow, dim: int) -> Iterator
 def _example(connection: Connection, lesson: str, dim: int, one: ActiveDescription) -> Example:
     task = find_task(connection, lesson, one.round)
     chosen = one.choice.response
+    if one.drawn is not None:  # too many responses to list: it is named by itself
+        return Example(
+            f"round {one.round}",
+            str(one.description),
+            response=str(one.drawn.response),
+            person=one.account,
+            features=tuple(one.choice.features.tolist()),
+        )
     return Example(
         f"round {one.round}",
         str(one.description),

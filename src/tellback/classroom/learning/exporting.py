@@ -66,6 +66,7 @@ def _shown(
         pictures = find_pictures(connection, lesson, event.round)
         encoded = [base64.b64encode(png).decode() for png in pictures]
         shown["images"] = None if task.images is None else encoded
+        shown["drawing"] = task.drawing
     return shown
 
 

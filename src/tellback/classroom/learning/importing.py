@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tellback.arrays import Array
 from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
 from tellback.classroom.store.projection import PROJECTED_KINDS, Projection, rebuild_projection
-from tellback.classroom.store.rounds import open_round
+from tellback.classroom.store.rounds import Drawn, open_round
 from tellback.classroom.store.tasks import Content
 from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed
@@ -93,11 +95,14 @@ class Importer:
         stated: Stated,
         line: int,
         wants_second: bool = False,
+        drawn: Drawn | None = None,
     ) -> int:
         """A round, asked on a line. Returns its number among the imported rounds, from 1."""
         if response not in responses:
             last = len(responses) - 1
             raise FieldError("response", f"response must be from 0 to {last}, not {response}.")
+        if drawn is not None:
+            content = self._drawn_content(drawn, responses.features(response))
         self._unseen.append((line, Task(None, instruction, responses)))
         self._unseen_responses += len(responses)
         if self._unseen_responses >= AT_ONCE:
@@ -113,10 +118,25 @@ class Importer:
             content=content,
             account=self._account,
             wants_second=wants_second,
+            drawn=drawn,
         )
         self._asked[self.rounds] = _ImportedRound(instruction, response, len(responses))
         self._projection.ask(self.rounds, seq)
         return self.rounds
+
+    def _drawn_content(self, drawn: Drawn, features: Array) -> Content:
+        """What is shown of a response that was drawn; refused if it is of another world."""
+        if self._definition.world is not None:
+            task = self._untaught.world_task(drawn.task)
+            if drawn.response in task.responses and np.allclose(
+                task.responses.features(drawn.response), features
+            ):
+                return Content(drawing=drawing_of(task, drawn.response))
+        raise FieldError(
+            "data.drawn",
+            "the response was drawn in another world: import it into a lesson whose world and seed "
+            "are the same",
+        )
 
     def describe(self, round: int, description: Instruction, saw_request: bool) -> None:
         """A description."""

@@ -13,7 +13,8 @@ from tellback.agents.proposing import ProposingAgent
 from tellback.classroom.learning.checkpoints import start_from_checkpoint
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
-from tellback.classroom.learning.demonstration import build_simulation, content_of, drawing_of
+from tellback.classroom.learning.demonstration import build_simulation, content_of
+from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, exam_of
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.sureness import Considered, verdict
@@ -36,7 +37,7 @@ from tellback.classroom.store.log import (
     writing,
 )
 from tellback.classroom.store.progress import CurvePoint
-from tellback.classroom.store.rounds import RoundRow, find_asked, find_round, open_round
+from tellback.classroom.store.rounds import Drawn, RoundRow, find_asked, find_round, open_round
 from tellback.classroom.store.tasks import Content, TaskRow, find_task
 from tellback.errors import SettingError, TellbackError
 from tellback.responses import Listed
@@ -207,8 +208,8 @@ class Learner:
                 choice = self.agent.choose(number, task)
                 listed, drawn = task.responses, None
                 if choice.shortlist is not None:  # stored as a place in it
-                    listed, drawn = choice.shortlist, choice.response
-                    content = Content(drawing=drawing_of(task, drawn))
+                    listed, drawn = choice.shortlist, Drawn(number, choice.response)
+                    content = Content(drawing=drawing_of(task, choice.response))
                     choice = choice._replace(response=choice.place)
                 open_round(
                     log,
@@ -294,24 +295,22 @@ class Learner:
             self.catch_up()
             return self._considered(Task(None, instruction, responses))
 
-    def imagine(self, instruction: Instruction, round: int) -> tuple[Considered, Drawings]:
-        """The same where the agent draws candidates, in the situation of a round.
+    def imagine(self, instruction: Instruction, task: int) -> tuple[Considered, Drawings]:
+        """The same in a task of the lesson's world, of which the agent draws candidates.
 
         Returns the estimates, and the SVG of each candidate when it is asked for.
         """
-        assert self._simulation is not None
-        asked = self._simulation.world.task(round, (), self._tasks.at(round))
-        task = asked._replace(instruction=instruction)
+        asked = self.agent.world_task(task)._replace(instruction=instruction)
         with self._lock:
             self.catch_up()
-            listed = self.agent.shortlisted(task)
+            listed = self.agent.shortlisted(asked)
             found = self._considered(listed)
-        return found, lambda place: drawing_of(task, listed.responses.responses[place])
+        return found, lambda place: drawing_of(asked, listed.responses.responses[place])
 
     @property
     def draws(self) -> bool:
         """Whether the agent draws candidates, because responses are too many to list."""
-        return isinstance(self.agent.model_agent, ProposingAgent)
+        return self.has_world and isinstance(self.agent.model_agent, ProposingAgent)
 
     def examined(self) -> tuple[int, CurvePoint]:
         """The latest event read, and the point of the success curve there."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from functools import cache
+from functools import cached_property
 
 from tellback.agents.agent import ModelAgent
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.store.active import ActiveDescription
-from tellback.errors import TellbackError
+from tellback.errors import SettingError, TellbackError
 from tellback.ledger import ask_agent
 from tellback.responses import Listed
-from tellback.roles import Choice, Simulation, State, Task
+from tellback.roles import Choice, State, Task, World
 from tellback.streams import Stream, Streams
 from tellback.undo_log import UndoLog
 
@@ -28,20 +28,6 @@ MOST_SNAPSHOTS = 5
 
 Reader = Callable[[int], Iterable[ActiveDescription]]
 """Reads the active descriptions after an event, in order."""
-
-
-def tasks_of(definition: Definition) -> Callable[[int], Task] | None:
-    """The task of each round of a lesson, from its world; None if programs bring them."""
-    if definition.world is None:
-        return None
-    streams, world = Streams(definition.seed), definition.world
-
-    @cache
-    def simulation() -> Simulation:  # when it is first needed: some take a while to build
-        return world.build(streams.init("world"))
-
-    stream = streams.stream("world")
-    return lambda number: simulation().world.task(number, (), stream.at(number))
 
 
 class LessonAgent:
@@ -68,7 +54,6 @@ class LessonAgent:
         self.seq = 0
         self.rebuilds = 0
         self._stream = Stream(definition.seed, "agent")
-        self._tasks = tasks_of(definition)  # of the lesson's world: a proposal learns from them
         self._refused: set[int] = set()  # events of active descriptions
         self._undo_log: UndoLog[int] = UndoLog(self.model_agent, MOST_SNAPSHOTS)
 
@@ -100,6 +85,17 @@ class LessonAgent:
         """The agent's choice in a round. Changes nothing."""
         return ask_agent(self.model_agent, self._stream, number, task)[1]
 
+    @cached_property
+    def _world(self) -> World:  # built when it is first needed: some take a while
+        if self.definition.world is None:
+            raise SettingError("This lesson has no world, so its responses must be listed.")
+        return self.definition.world.build(Streams(self.definition.seed).init("world")).world
+
+    def world_task(self, number: int) -> Task:
+        """A task of the lesson's world, by its number: the same every time."""
+        stream = Streams(self.definition.seed).stream("world")
+        return self._world.task(number, (), stream.at(number))
+
     def shortlisted(self, task: Task) -> Task:
         """The task with candidates that the agent draws, always the same; as it is if listed."""
         draw = getattr(self.model_agent, "shortlisted", None)
@@ -109,10 +105,9 @@ class LessonAgent:
         """Learn a description, the latest of the active ones."""
         # Models learn from the response that was chosen; the others need not be read again.
         task, choice = Task(None, one.instruction, Listed(one.choice.features[None, :])), one.choice
-        if one.drawn is not None and self._tasks is not None:
-            asked = self._tasks(one.round)
-            if one.drawn in asked.responses:  # not if it was imported from another lesson
-                task, choice = asked, choice._replace(response=one.drawn)
+        if one.drawn is not None:  # a proposal learns how it was made, which features do not say
+            task = self.world_task(one.drawn.task)
+            choice = choice._replace(response=one.drawn.response)
         try:
             self.model_agent.learn(task, choice, one.description)
         except TellbackError as error:

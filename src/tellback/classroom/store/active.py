@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Connection, bindparam, func, literal_column, or_, select
 
-from tellback.classroom.store.rounds import parse_asked
+from tellback.classroom.store.rounds import Drawn, parse_asked
 from tellback.classroom.store.tables import events, rounds
 from tellback.roles import Choice, Instruction
 
@@ -26,7 +26,7 @@ class ActiveDescription(NamedTuple):
     matched: bool = False
     saw_request: bool = False
     account: str = ""  # the teacher's
-    drawn: Any = None  # the response, where the choice is a place in a shortlist
+    drawn: Drawn | None = None  # where the choice is a place in a shortlist
 
 
 _asked = events.alias("asked")

@@ -34,6 +34,18 @@ class RoundStatus(StrEnum):
     ROLLED_BACK = "rolled_back"
 
 
+class Drawn(NamedTuple):
+    """A response of a world that has too many to list, and the number of that world's task."""
+
+    task: int
+    response: Any
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any] | None) -> Drawn | None:
+        """As the data of an ``asked`` event has it."""
+        return None if data is None else cls(data["task"], hashable(data["response"]))
+
+
 class AskedRound(NamedTuple):
     """The request of a round, the agent's choice, and the version of the agent.
 
@@ -44,7 +56,7 @@ class AskedRound(NamedTuple):
     instruction: Instruction
     choice: Choice
     version: int
-    drawn: Any = None
+    drawn: Drawn | None = None
 
 
 class RoundRow(NamedTuple):
@@ -65,7 +77,8 @@ class RoundRow(NamedTuple):
 def parse_asked(data: Mapping[str, Any]) -> AskedRound:
     """The request and choice in the data of an ``asked`` event."""
     choice = Choice.from_data(data, np.array(data["features"], dtype=np.float64))
-    return AskedRound(data["instruction"], choice, data["version"], hashable(data.get("drawn")))
+    drawn = Drawn.from_data(data.get("drawn"))
+    return AskedRound(data["instruction"], choice, data["version"], drawn)
 
 
 COLUMNS = [rounds.c[name] for name in RoundRow._fields]
@@ -93,7 +106,7 @@ def open_round(
     account: str | None,
     wants_second: bool = False,
     claim: tuple[str, float] | None = None,
-    drawn: Any = None,
+    drawn: Drawn | None = None,
 ) -> int:
     """Store a new round. Returns the number of its event."""
     data: Data = {
@@ -101,7 +114,7 @@ def open_round(
         "features": choice.features.tolist(),
         **choice.to_data(),
         "version": version,
-        **({} if drawn is None else {"drawn": drawn}),
+        **({} if drawn is None else {"drawn": drawn._asdict()}),
     }
     seq = log.append(Kind.ASKED, data, round=number, account=account)
     add_task(log, number, features, content)

@@ -17,6 +17,7 @@ from tellback.classroom.learning.content import (
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.importing import Importer, Stated, UnfitLineError
 from tellback.classroom.store.log import Kind
+from tellback.classroom.store.rounds import Drawn
 from tellback.classroom.store.tasks import Content
 from tellback.classroom.web.problems import Problem, invalid
 from tellback.classroom.web.schemas.log_lines import (
@@ -142,6 +143,7 @@ def _import_asked(event: AskedLine, importer: Importer, definition: Definition, 
         data.stated(),
         line,
         event.wants_second,
+        None if data.drawn is None else Drawn(data.drawn.task, data.drawn.response),
     )
     if number != event.round:
         raise FieldError("round", f"round must be {number}, the next one.")

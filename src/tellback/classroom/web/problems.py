@@ -43,6 +43,7 @@ TITLES = {
     "not_yours": "The round is somebody else's",
     "other_account": "The page belongs to another account",
     "other_origin": "The request came from another site",
+    "one_response": "The round shows one response only",
     "own": "Somebody else must check your description",
     "rate_limited": "Too many requests",
     "too_large": "The body is too large",

@@ -22,7 +22,12 @@ router = api_router("checks", 404, 422)
     response_model=CheckAnswer,
 )
 def next_check(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CheckAnswer | Response:
-    """A description by somebody else, and all candidates, to pick the one that it describes."""
+    """A description by somebody else, and all candidates, to pick the one that it describes.
+
+    There are no checks where responses are too many to list: only the chosen one is shown.
+    """
+    if learner.draws:
+        return Response(status_code=204)
     dim = learner.definition.facts.dim
     with room.database.read() as connection:
         found = round_to_check(connection, learner.lesson, caller.account, dim)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tellback.classroom.learning.content import features_from, responses_from
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.sureness import verdict
-from tellback.classroom.store.rounds import find_round
+from tellback.classroom.store.rounds import Drawn, find_asked, find_round
 from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
@@ -27,13 +27,11 @@ def preview(
     It does not explore, and nothing is stored.
     """
     learner.definition.demand_instruction(body.instruction)
-    draw = None
-    if learner.draws and body.round is not None:
-        with room.database.read() as connection:
-            find_round(connection, learner.lesson, body.round)  # there is such a round
-        considered, draw = learner.imagine(body.instruction, body.round)
-    else:
+    draw, drawn = None, _drawn(room, learner, body)
+    if drawn is None:
         considered = learner.consider(body.instruction, _responses(room, learner, body))
+    else:
+        considered, draw = learner.imagine(body.instruction, drawn.task)
     found = verdict(considered)
 
     def option(response: int) -> Option:
@@ -55,11 +53,20 @@ def preview(
     )
 
 
+def _drawn(room: Classroom, learner: Learner, body: NewPreview) -> Drawn | None:
+    """The response that was drawn in the round, where responses are too many to list."""
+    if body.round is None:
+        return None
+    if body.features or body.texts or body.images:
+        raise invalid("round", "Give either a round or candidates, not both.")
+    with room.database.read() as connection:
+        round = find_round(connection, learner.lesson, body.round)
+        return find_asked(connection, learner.lesson, round).drawn
+
+
 def _responses(room: Classroom, learner: Learner, body: NewPreview) -> Listed:
     if body.round is None:
         return responses_from(learner.definition, body.features, body.texts, body.images)[0]
-    if body.features or body.texts or body.images:
-        raise invalid("round", "Give either a round or candidates, not both.")
     with room.database.read() as connection:
         features = find_task(connection, learner.lesson, body.round).features
     return Listed(features_from(features, learner.definition.facts.dim))

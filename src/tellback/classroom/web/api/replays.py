@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import asdict
 
+from tellback.agents.proposing import Proposing
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.replay import Replayed, replay
@@ -17,6 +18,7 @@ from tellback.classroom.web.schemas.replays import (
     ReplayAnswer,
     SuccessAnswer,
 )
+from tellback.errors import FieldError
 from tellback.off_policy import ValueEstimate
 
 router = api_router("log", 404, 422)
@@ -35,6 +37,12 @@ def replay_lesson(
     """
     definition = Definition.from_data(learner.definition.to_data() | {"agent": body.agent})
     definition.try_out()
+    if learner.draws and not isinstance(definition.agent, Proposing):
+        raise FieldError(
+            "agent",
+            "agent must draw candidates, as the responses of this lesson are too many to list: "
+            'give {"kind": "proposing", "agent": ...}.',
+        )
     if not _ONE_AT_A_TIME.acquire(blocking=False):
         raise busy("Another replay is running: try again when it is done.", 5)
     try:

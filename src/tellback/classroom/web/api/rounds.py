@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import Response
 
 from tellback.classroom.learning.content import features_from, responses_from
+from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.learner import Learner, OpenedRound
 from tellback.classroom.store.idempotency import KeyedRequest
 from tellback.classroom.store.rounds import event_data, find_asked, find_round
@@ -99,9 +100,14 @@ def shown(round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTea
     """The candidates of a round, without the request and the agent's choice."""
     with room.database.read() as connection:
         task = find_task(connection, learner.lesson, round)
+        drawn = find_asked(
+            connection, learner.lesson, find_round(connection, learner.lesson, round)
+        ).drawn
+    if drawn is not None:  # the plan alone
+        task = task._replace(drawing=drawing_of(learner.agent.world_task(drawn.task)))
     dim = learner.definition.facts.dim
     features = features_from(task.features, dim)
-    bare = task.texts is None and task.images is None
+    bare = task.texts is None and task.images is None and drawn is None
     return ShownRound(
         **content_fields(learner.lesson, dim, task),
         features=features[:MOST_ROWS, :MOST_NUMBERS].tolist() if bare else None,

@@ -44,6 +44,13 @@ class Heading(_Loose):
     events: int = Field(ge=0)
 
 
+class DrawnData(_Loose):
+    """A response of a world that has too many to list: such as a path, in a task of the world."""
+
+    task: Number
+    response: Text
+
+
 class AskedData(_Loose):
     """A request and the agent's choice."""
 
@@ -54,6 +61,7 @@ class AskedData(_Loose):
     bonus: Real | None = None
     width: Annotated[Real, Field(ge=0)] | None = None
     highest: Real | None = None
+    drawn: DrawnData | None = None
 
     def stated(self) -> Stated:
         """The numbers that the agent stated with its choice."""

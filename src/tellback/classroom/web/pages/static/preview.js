@@ -24,6 +24,7 @@ async function look(round) {
   byId("stage").hidden = false;
   byId("newest").hidden = round === latest;
   byId("older").disabled = latest < 2;
+  if (shown.drawing) setText("older", "Another house");
   draw(shown, NONE);
   if (byId("preview").childElementCount && request.value.trim()) preview();
 }
@@ -44,38 +45,40 @@ async function preview() {
 
 function drawPreview(wanted, preview) {
   const { sure, second } = preview;
-  if (preview.drawing) shown = { ...shown, drawing: preview.drawing };
-  const first = shown.drawing ? 0 : preview.response;
+  const { drawing } = preview; // then it alone is shown
   const labels = new Map([
-    [first, { text: sure ? "✓ Its choice" : "? Its best guess", class: "picked" }],
+    [drawing ? 0 : preview.response, { text: sure ? "✓ Its choice" : "? Its best guess", class: "picked" }],
   ]);
-  if (second && !shown.drawing) labels.set(second.response, { text: "2nd choice", class: "second" });
-  draw(shown, labels);
-  const rows = [["First", preview], ...(second ? [["Second", second]] : [])];
+  if (second && !drawing) labels.set(second.response, { text: "2nd choice", class: "second" });
+  draw(drawing ? { ...shown, drawing } : shown, labels);
   const says = sure ? preview.says : preview.says.replace(/^I don't know yet: /, "");
+  const would = drawing ? "go like this" : `pick ${placeOf(shown, preview.response)}`;
   byId("preview").replaceChildren(
     make(
       "div",
       { class: "card" },
       make("p", { class: "soft" }, `For the request ${quoted(wanted)}`),
-      make("p", { class: sure ? "big good" : "big unsure" }, sure ? `✓ It would ${shown.drawing ? "go like this" : `pick ${placeOf(shown, preview.response)}`}.` : "? I don’t know yet."),
+      make("p", { class: sure ? "big good" : "big unsure" }, sure ? `✓ It would ${would}.` : "? I don’t know yet."),
       make("p", {}, sure ? says : says.charAt(0).toUpperCase() + says.slice(1)),
-      ...(shown.drawing
-        ? []
-        : [
-            make("p", {}, comparison(preview)),
-            make("dl", { class: "options" }, ...rows.map(([word, option]) => optionOf(word, option))),
-          ]),
-      make(
-        "p",
-        { class: "soft" },
-        "The estimate is how likely it thinks a teacher would say just these words of a " +
-          "response; of a long sentence that is little. The bonus is what it would add to try a " +
-          "response it knows little about. " +
-          `It has learned from ${counted(preview.learned, "description")}.`,
-      ),
+      ...(drawing ? [] : numbersOf(preview)),
+      make("p", { class: "soft" }, `It has learned from ${counted(preview.learned, "description")}.`),
     ),
   );
+}
+
+function numbersOf(preview) {
+  const rows = [["First", preview], ...(preview.second ? [["Second", preview.second]] : [])];
+  return [
+    make("p", {}, comparison(preview)),
+    make("dl", { class: "options" }, ...rows.map(([word, option]) => optionOf(word, option))),
+    make(
+      "p",
+      { class: "soft" },
+      "The estimate is how likely it thinks a teacher would say just these words of a " +
+        "response; of a long sentence that is little. The bonus is what it would add to try a " +
+        "response it knows little about.",
+    ),
+  ];
 }
 
 function comparison({ estimate, second }) {

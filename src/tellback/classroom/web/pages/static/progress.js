@@ -29,7 +29,7 @@ let chance = null;
 async function findChance(rounds) {
   if (chance !== null || !rounds) return;
   const { ok, answer } = await get(`${lessonPath}/rounds/${rounds}/shown`);
-  if (ok) chance = 1 / answer.candidates;
+  if (ok && !answer.drawing) chance = 1 / answer.candidates; // of paths nobody knows it
 }
 
 let points = [];

@@ -18,7 +18,6 @@ function kindOf(shown) {
 }
 
 export const placeOf = (shown, index) =>
-  shown.drawing ? "a path" :
   `${shown.images ? "picture" : "response"} ${index + 1} of ${shown.candidates}`;
 
 export function wordsFor(shown, index) {
@@ -41,12 +40,24 @@ function picture(shown, index) {
   return image;
 }
 
-function inside(shown, index) {
-  if (shown.drawing) {
-    // As a picture: nothing in it can run, and its path draws itself anew.
-    const src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(shown.drawing)}`;
-    return [make("img", { src, alt: "The path on the floor plan", class: "drawing" })];
+// A path that draws itself, or that is there at once for those who want no motion. It is shown as a
+// picture, in which nothing can run.
+function drawing(text) {
+  const svg = new DOMParser().parseFromString(text, "image/svg+xml");
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    for (const moving of svg.querySelectorAll("animate, animateMotion")) moving.remove();
   }
+  const code = encodeURIComponent(new XMLSerializer().serializeToString(svg));
+  const alt = svg.querySelector("polyline") ? "A path on a floor plan" : "A floor plan";
+  const names = [...svg.querySelectorAll("g > title")].map((title) => title.textContent);
+  return [
+    make("img", { src: `data:image/svg+xml;charset=utf-8,${code}`, alt, class: "drawing" }),
+    make("span", { class: "legend" }, `On the plan: ${names.join(", ")}.`),
+  ];
+}
+
+function inside(shown, index) {
+  if (shown.drawing) return drawing(shown.drawing);
   if (shown.images) {
     const image = picture(shown, index);
     const text = shown.texts?.[index];
@@ -64,7 +75,7 @@ function inside(shown, index) {
 
 // Where nothing else is shown, the first of the numbers that the agent sees.
 export async function withFeatures(shown) {
-  if (shown.images || shown.texts || shown.features) return shown;
+  if (shown.images || shown.texts || shown.features || shown.drawing) return shown;
   const { ok, answer } = await get(`${lessonPath}/rounds/${shown.round}/shown`);
   return ok ? { ...shown, features: answer.features } : shown;
 }

@@ -72,8 +72,8 @@ function wait(says) {
 function show(shown) {
   ++turn;
   current = shown;
-  const pick = { text: shown.drawing ? "The agent’s path" : "✓ Agent’s pick", class: "picked" };
-  draw(shown, new Map([[shown.response, pick]]));
+  const pick = [shown.response, { text: "✓ Agent’s pick", class: "picked" }];
+  draw(shown, new Map(shown.drawing ? [] : [pick]));
   setText("nothing", "");
   said.value = draftOf(shown.round);
   said.readOnly = false;
@@ -81,8 +81,13 @@ function show(shown) {
   problem = null;
   stage.hidden = false;
   stage.dataset.round = shown.round;
-  setText("question", shown.drawing ? "Where did the agent go?" : "What did the agent pick?");
-  byId("says").textContent = shown.drawing ? "The agent walked: see the path." : `The agent picked ${wordsFor(shown, shown.response)}.`;
+  if (shown.drawing) {
+    setText("question", "Where did the agent go?");
+    setText("ask", "Where to? In your own words");
+  }
+  byId("says").textContent = shown.drawing
+    ? "The agent has walked: its path is on the floor plan."
+    : `The agent picked ${wordsFor(shown, shown.response)}.`;
   if (!byId("change").contains(document.activeElement)) said.focus();
 }
 
