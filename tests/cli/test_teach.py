@@ -81,6 +81,40 @@ def test_several_processes_serve_one_lesson(tmp_path: Path, port: int) -> None:
     assert code == 0, err
 
 
+def test_both_demonstrations_are_served_and_a_path_described_before_a_kill_is_kept(
+    tmp_path: Path, port: int
+) -> None:
+    url, place = f"http://127.0.0.1:{port}", "/api/v1/lessons/house"
+    words = ("serve", "--no-accounts", "--demonstration", "--port", str(port))
+    with running(tmp_path, *words) as process, answering(url, process) as client:
+        lessons = client.get("/api/v1/lessons").json()["lessons"]
+        assert {one["id"] for one in lessons} == {"pictures", "house"}
+        for said in ("to the kitchen", "past the lamp to the hall"):
+            round = client.post(f"{place}/claims").json()["round"]
+            given = {"description": said}
+            client.put(f"{place}/rounds/{round}/description", json=given).raise_for_status()
+        asked = {"instruction": "to the hall", "round": 1}
+        before = client.post(f"{place}/preview", json=asked).json()
+        process.kill()
+    words = ("teach", "--house", "--no-browser", "--port", str(port))
+    with running(tmp_path, *words) as process:
+        with answering(url, process) as client:
+            after = client.post(f"{place}/preview", json=asked).json()
+            assert client.get("/teach/house").status_code == 200
+        code, err = ended(process)
+    assert code == 0, err
+    assert f"{url}/teach/house" in err
+    assert after["learned"] == 2
+    assert after == before
+
+
+def test_the_house_and_a_recording_are_two_lessons(tmp_path: Path) -> None:
+    with running(tmp_path, "teach", "--house", "--from", "r.jsonl", "--no-browser") as process:
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 2
+    assert "either --house or --from" in err
+
+
 def test_a_service_is_not_opened_to_others_without_accounts(tmp_path: Path) -> None:
     for words, says in (
         (("--no-accounts",), "listens on this machine only"),

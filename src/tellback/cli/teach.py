@@ -11,6 +11,7 @@ import typer
 
 from tellback.cli.accounts import DatabaseUrl, default_database
 from tellback.cli.show import console
+from tellback.errors import SettingError
 
 if TYPE_CHECKING:
     from tellback.classroom.settings import Settings
@@ -56,6 +57,8 @@ def teach(
     settings = Settings(
         database or default_database(), accounts=False, requests_a_minute=0, private_webhooks=True
     )
+    if house and recording is not None:
+        raise SettingError("Give either --house or --from, not both.")
     if recording is None:
         lesson = _demonstration(settings, house)
     else:

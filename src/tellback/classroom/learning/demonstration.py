@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from tellback.agents import Greedy, recommended
+from tellback.agents import Greedy
+from tellback.agents.proposals import LogLinear
+from tellback.agents.proposing import Proposing
+from tellback.agents.recommended import WORD_BY_WORD
 from tellback.classroom.learning.content import png_of
 from tellback.classroom.learning.definition import IMAGES, Definition
+from tellback.classroom.learning.exam import Exam
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.recorded import shown_content
 from tellback.classroom.store.active import ActiveDescription
@@ -54,7 +58,8 @@ def house(seed: int = 0) -> Definition:
     Requests use the names that the drawing shows: a person cannot guess others.
     """
     world = House(wordings="disjoint", synonyms=1)
-    return Definition(agent=recommended(world), world=world, seed=seed)
+    agent = Proposing(Greedy(model=WORD_BY_WORD), LogLinear("waypoints"))
+    return Definition(agent=agent, world=world, seed=seed)
 
 
 def build_simulation(definition: Definition) -> Simulation | None:
@@ -69,7 +74,7 @@ def build_simulation(definition: Definition) -> Simulation | None:
 
 
 def rehearse(definition: Definition) -> None:
-    """Choose and learn once with an agent that is thrown away.
+    """Choose, learn and be examined once, with an agent that is thrown away.
 
     The first use compiles its code, which takes some seconds, and keeps it on disk. So the first
     teacher need not wait.
@@ -84,6 +89,8 @@ def rehearse(definition: Definition) -> None:
         drawn = None if chosen.shortlist is None else Drawn(1, chosen.response)
         asked = task.instruction
         agent.add(ActiveDescription(number, number, asked, chosen, "something", drawn=drawn))
+    exam = Exam([task], simulation.truth)
+    exam.right(exam.answers(agent))
 
 
 def content_of(task: Task, world: WorldSpec | None) -> Content:

@@ -106,8 +106,9 @@ class LessonAgent:
         # Models learn from the response that was chosen; the others need not be read again.
         task, choice = Task(None, one.instruction, Listed(one.choice.features[None, :])), one.choice
         if one.drawn is not None:  # a proposal learns how it was made, which features do not say
-            task = self.world_task(one.drawn.task)
-            choice = choice._replace(response=one.drawn.response)
+            asked, response = self.world_task(one.drawn.task), one.drawn.response
+            if response in asked.responses:  # or else a new version draws its worlds otherwise
+                task, choice = asked, choice._replace(response=response)
         try:
             self.model_agent.learn(task, choice, one.description)
         except TellbackError as error:
