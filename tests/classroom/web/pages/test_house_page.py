@@ -80,6 +80,7 @@ def test_thirty_sentences_by_a_person_who_reads_the_drawing_teach_the_way(
     assert before <= 15  # a path at random meets 7 of 100
     assert met(page, house.url) >= 40
     expect(page.locator(".chart .chance")).to_have_count(0)  # nobody knows it of paths
+    expect(page.locator("#unsure-box")).to_be_hidden()
 
     page.goto(f"{house.url}/preview/house")
     expect(page.locator(PLAN)).to_have_attribute("alt", "A floor plan")
@@ -90,6 +91,7 @@ def test_thirty_sentences_by_a_person_who_reads_the_drawing_teach_the_way(
         page.locator("#request").fill(f"please walk to the {room}")
         page.keyboard.press("Enter")
         expect(page.locator("#preview")).to_contain_text(room)
+        expect(page.locator("#preview")).to_contain_text("It would go like this")
         expect(page.locator(PLAN)).to_have_attribute("alt", "A path on a floor plan")
         found = seen_on(page)
         assert (found.rooms, found.path[0]) == (plan.rooms, plan.path[0])

@@ -44,26 +44,44 @@ async function preview() {
 }
 
 function drawPreview(wanted, preview) {
-  const { sure, second } = preview;
-  const { drawing } = preview; // then it alone is shown
+  const { sure, second, drawing } = preview;
+  if (drawing) {
+    draw({ ...shown, drawing }, NONE);
+    drawCard(wanted, preview, pathWords(preview));
+    return;
+  }
   const labels = new Map([
-    [drawing ? 0 : preview.response, { text: sure ? "✓ Its choice" : "? Its best guess", class: "picked" }],
+    [preview.response, { text: sure ? "✓ Its choice" : "? Its best guess", class: "picked" }],
   ]);
-  if (second && !drawing) labels.set(second.response, { text: "2nd choice", class: "second" });
-  draw(drawing ? { ...shown, drawing } : shown, labels);
+  if (second) labels.set(second.response, { text: "2nd choice", class: "second" });
+  draw(shown, labels);
   const says = sure ? preview.says : preview.says.replace(/^I don't know yet: /, "");
-  const would = drawing ? "go like this" : `pick ${placeOf(shown, preview.response)}`;
+  const would = sure ? `✓ It would pick ${placeOf(shown, preview.response)}.` : "? I don’t know yet.";
+  drawCard(wanted, preview, [
+    make("p", { class: sure ? "big good" : "big unsure" }, would),
+    make("p", {}, sure ? says : says.charAt(0).toUpperCase() + says.slice(1)),
+    ...numbersOf(preview),
+  ]);
+}
+
+function drawCard(wanted, { learned }, parts) {
   byId("preview").replaceChildren(
     make(
       "div",
       { class: "card" },
       make("p", { class: "soft" }, `For the request ${quoted(wanted)}`),
-      make("p", { class: sure ? "big good" : "big unsure" }, sure ? `✓ It would ${would}.` : "? I don’t know yet."),
-      make("p", {}, sure ? says : says.charAt(0).toUpperCase() + says.slice(1)),
-      ...(drawing ? [] : numbersOf(preview)),
-      make("p", { class: "soft" }, `It has learned from ${counted(preview.learned, "description")}.`),
+      ...parts,
+      make("p", { class: "soft" }, `It has learned from ${counted(learned, "description")}.`),
     ),
   );
+}
+
+// Many paths do the same, so the second best says nothing of how sure it is of the best.
+function pathWords({ learned }) {
+  return [
+    make("p", { class: "big" }, "It would go like this."),
+    make("p", {}, learned ? "Of the paths that it could think of, this one fits best." : "Nothing was described to it yet, so this is any path."),
+  ];
 }
 
 function numbersOf(preview) {

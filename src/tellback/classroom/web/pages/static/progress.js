@@ -29,7 +29,10 @@ let chance = null;
 async function findChance(rounds) {
   if (chance !== null || !rounds) return;
   const { ok, answer } = await get(`${lessonPath}/rounds/${rounds}/shown`);
-  if (ok && !answer.drawing) chance = 1 / answer.candidates; // of paths nobody knows it
+  if (!ok) return;
+  // Of paths, nobody knows the chance, nor how sure the agent is: many of them do the same.
+  chance = answer.drawing ? 0 : 1 / answer.candidates;
+  byId("unsure-box").hidden = Boolean(answer.drawing);
 }
 
 let points = [];
