@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from tellback.classroom.settings import Settings
 from tests.support.classroom_server import Running, running_classroom
@@ -35,7 +35,12 @@ def opened(browser: Browser, **options: Any) -> tuple[Page, list[str]]:
     page = browser.new_context(**options).new_page()
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+
+    def hear(said: ConsoleMessage) -> None:
+        if said.type == "error":
+            complaints.append(said.text)
+
+    page.on("console", hear)
     return page, complaints
 
 
