@@ -92,6 +92,12 @@ def reachable(roots: list[Any], apart_from: list[Any]) -> dict[int, Any]:
     return found
 
 
+def modules_of_others() -> list[Any]:
+    """The contents of all modules but ours. One long walk, here, goes through them too."""
+    ours = ("tellback", "tests")
+    return [vars(one) for name, one in list(sys.modules.items()) if not name.startswith(ours)]
+
+
 def secrets_of(simulation: Simulation) -> Floats:
     """Numbers that only one who knows F can have: F, its running sums, and 1 - F."""
     f = hidden_f(simulation)
