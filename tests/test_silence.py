@@ -54,8 +54,8 @@ def test_a_greedy_agent_with_key_words_leaves_what_nobody_describes(
     learned = np.array([share_described(GREEDY, seed) for seed in SEEDS])
     monkeypatch.setattr(Ledger, "silence", Ledger.drop)
     dropped = np.array([share_described(GREEDY, seed) for seed in SEEDS])
-    assert learned.mean() > dropped.mean(), (learned, dropped)
-    assert learned.min() > 0.5, learned
+    assert (learned > dropped + 0.2).all(), (learned, dropped)
+    assert learned.mean() > 0.6, learned
 
 
 def test_lost_descriptions_are_no_silence() -> None:
