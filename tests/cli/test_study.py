@@ -6,19 +6,15 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
-from unittest.mock import patch
 
 import polars
 import pytest
 from polars.testing import assert_frame_equal
 
-from tellback.cli import main
+from tests.support.command import WIDE, tellback_here
 from tests.support.patience import PATIENCE
 
-WIDE = {"COLUMNS": "250"}  # so that no line is broken
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
 STUDY = """\
 title = "Tiny"
@@ -54,24 +50,6 @@ def tellback(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         check=False,
         env={**os.environ, **WIDE},
     )
-
-
-def tellback_here(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """The command without waiting for a process to begin, where it starts none."""
-    out, err = StringIO(), StringIO()
-    with (
-        chdir(cwd),
-        patch.object(sys, "argv", ["tellback", *words]),
-        patch.dict(os.environ, WIDE),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 def counts(output: str, study: str) -> tuple[int, ...]:
