@@ -68,7 +68,7 @@ def test_a_plain_class_runs_in_several_processes_and_can_be_diagnosed(folder: Pa
     assert json.loads(sidecar.read_text())["agent"]["source"].startswith("mine:Repeating ")
 
     by_hand = f"diagnose {min(runs)[:10]}"
-    refused = tellback(by_hand, folder)
+    refused = tellback_here(*by_hand.split(), cwd=folder)
     assert refused.returncode == 2
     assert "--import mine:Repeating" in refused.stderr
     looked = tellback(f"{by_hand} --import mine:Repeating --json", folder)
@@ -102,7 +102,7 @@ def test_a_class_that_does_not_fit_is_refused_in_a_sentence(
 
 
 def test_the_example_study_has_an_agent_and_a_world_of_ones_own(tmp_path: Path) -> None:
-    result = tellback(f"study run {EXAMPLES / 'own.toml'} --pdf --json", tmp_path)
+    result = tellback(f"study run {EXAMPLES / 'own.toml'} --on inline --pdf --json", tmp_path)
     assert result.returncode == 0, result.stderr
     (study,) = json.loads(result.stdout)
     assert [one["agent"] for one in study["agents"]] == ["Imitator", "LORIL"]

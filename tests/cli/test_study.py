@@ -205,7 +205,7 @@ def test_a_run_that_fails_is_shown_and_kept_in_mind_until_its_agent_is_mended(
     assert "RuntimeError: out of [order]" in run.stderr
     assert "2 runs failed" in run.stderr
     assert not (tmp_path / "results" / "studies").exists()
-    status = tellback("study", "status", "failing.toml", "--runs", cwd=tmp_path)
+    status = tellback_here("study", "status", "failing.toml", "--runs", cwd=tmp_path)
     assert status.returncode == 0
     assert counts(status.stdout, "small") == (2, 4, 2, 0)
     failed = listed(status.stdout, "failed")
@@ -219,7 +219,7 @@ def test_a_run_that_fails_is_shown_and_kept_in_mind_until_its_agent_is_mended(
     assert "bad [one]" in run.stdout
     # The agent is another one now: what failed is still known, but no part of this study.
     assert {path.suffix for path in run_files(tmp_path)} == {".parquet", ".json", ".failed"}
-    status = tellback("study", "status", "failing.toml", cwd=tmp_path)
+    status = tellback_here("study", "status", "failing.toml", cwd=tmp_path)
     assert counts(status.stdout, "small") == (4, 4, 0, 0)
 
 
