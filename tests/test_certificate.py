@@ -457,6 +457,7 @@ def test_the_table_has_the_certificate_beside_the_regret() -> None:
         "highest",
         "reward",
         "regret",
+        "attainable",
         "certificate",
     ]
     np.testing.assert_array_equal(table["certificate"], run.certificate)

@@ -146,13 +146,13 @@ def test_a_shortlist_with_a_response_twice_or_without_its_row_is_refused(
 @pytest.mark.parametrize("other", [("red", "pink"), "red", 0, ["red"], None], ids=repr)
 def test_a_response_that_is_not_in_the_shortlist_has_no_place(other: object) -> None:
     with pytest.raises(SettingError, match="not in the shortlist"):
-        ColouredSteps().shortlist([("red",)]).place(other)  # type: ignore[arg-type]
+        ColouredSteps().shortlist([("red",)]).place(other)
 
 
 def test_a_shortlist_cannot_be_changed() -> None:
     shortlist = ColouredSteps().shortlist([("red",)])
     with pytest.raises(AttributeError, match="cannot be changed"):
-        shortlist.responses = ()  # type: ignore[misc]
+        shortlist.responses = ()
 
 
 def test_an_unknown_grammar_is_refused_by_name() -> None:

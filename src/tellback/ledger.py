@@ -12,7 +12,7 @@ import numpy as np
 
 from tellback.errors import ProtocolError
 from tellback.read_only import PLAIN, read_only
-from tellback.responses import Shortlist
+from tellback.responses import Listed, Shortlist
 from tellback.roles import Agent, Choice, Instruction, Task, plain_response
 from tellback.streams import Stream
 from tellback.undo_log import Told, ToldLog
@@ -90,13 +90,13 @@ class Ledger:
         nothing of the response: ``drop`` its round.
         """
         pair = self._open.get(t)
-        if not self.drop(t):
-            return False
         learn_silence = getattr(self.agent, "learn_silence", None)
-        if learn_silence is not None and pair is not None:
-            learn_silence(*pair)
-            if self._told_log is not None:
-                self._told_log.add(t, Told(*pair, None))
+        if pair is None or learn_silence is None:
+            return self.drop(t)
+        learn_silence(*pair)
+        del self._open[t]
+        if self._told_log is not None:
+            self._told_log.add(t, Told(*pair, None))
         return True
 
     def teach(
@@ -170,9 +170,24 @@ def ask_agent(agent: Agent, stream: Stream, t: int, task: Task) -> tuple[Task, C
             f"In round {t} the agent chose {choice.response!r}, "
             f"which is not among the possible responses: {task.responses!r}."
         )
+    choice = with_features_of(task, choice)
     if choice.shortlist is not None:
-        choice.place  # noqa: B018  (an error if the response is not in its shortlist)
-    return task, with_features_of(task, choice)
+        _check_shortlist(choice.shortlist, choice, task, t)
+    return task, choice
+
+
+def _check_shortlist(shortlist: Shortlist, choice: Choice, task: Task, t: int) -> None:
+    """An error if the response is not in the shortlist, with the features that the task gives it.
+
+    The others are not looked up: that would cost as much as the agent's own features.
+    """
+    if isinstance(task.responses, Listed):
+        raise ProtocolError(f"In round {t} the agent stated a shortlist of {task.responses!r}.")
+    if not np.array_equal(shortlist.features(choice.place), choice.features):
+        raise ProtocolError(
+            f"In round {t} the shortlist has other features for {choice.response!r} than the task: "
+            "make it by task.responses.shortlist(candidates)."
+        )
 
 
 def _handed(task: Task) -> Task:

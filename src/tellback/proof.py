@@ -179,6 +179,8 @@ class Witness:
             How many descriptions the agent was given in these rounds.
         """
         proof, after = self._before.proof, proof_status_of(self._agent)
+        if proof is not None and self._silent:  # before the signs of it in the agent
+            return ProofStatus(None, self._silence(), after.learned)
         if proof is None or after.proof is None:
             return after
         if void := self._void(proof, after.learned, told):
@@ -199,17 +201,18 @@ class Witness:
         told_of = replace(proof, known=known, conditions=tuple(conditions), holds=None)
         return ProofStatus(told_of, "", after.learned)
 
+    def _silence(self) -> str:
+        return (
+            f"{self._silent:,} of {self._played:,} rounds were not described, and silence "
+            "may depend on what would have been said"
+        )
+
     def _void(self, proof: Proof, learned: int, told: int) -> str:
         """The premise that the run violates; '' if none."""
         before = self._before.learned
         if before and before != self._start:
             of_this = f", and {self._start:,} rounds of this run were before" * bool(self._start)
             return f"it had learned {before:,} descriptions before the first round{of_this}"
-        if self._silent:
-            return (
-                f"{self._silent:,} of {self._played:,} rounds were not described, and silence "
-                "may depend on what would have been said"
-            )
         if learned != before + told:
             return f"it was told {told:,} descriptions in the run, and learned {learned - before:,}"
         if self._out_of_turn:

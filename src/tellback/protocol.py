@@ -233,16 +233,17 @@ def _protocol_1(
         said = teacher.describe(task.context, response, of_teacher.at(t))  # line 4
         description = _described(said, facts, t)
         reward, regret = _judged(truth, task, response, t)  # line 5
-        if description is None:
-            ledger.silence(t)
-        elif late:
+        if late:
             post.send(t, description)
+        elif description is None:
+            ledger.silence(t)
         else:
             ledger.tell(t, description)
         if remembers:
             history._add(Exchange(task, response, description))
-        shortlist = choice[-1]
-        attainable = NAN if shortlist is None else _attainable(truth, task, shortlist)
+        shortlist, attainable = choice[-1], NAN
+        if shortlist is not None and truth is not None:
+            attainable = _attainable(truth, task, shortlist, reward + regret, t)
         yield new_tuple(Round, (t, task, choice, description, reward, regret, attainable))
 
 
@@ -284,38 +285,50 @@ def _judged(truth: Truth | None, task: Task, response: Any, t: int) -> tuple[flo
     return reward, regret
 
 
-def _attainable(truth: Truth | None, task: Task, shortlist: Shortlist) -> float:
+def _attainable(truth: Truth, task: Task, shortlist: Shortlist, best: float, t: int) -> float:
     """The highest reward of any response in a shortlist."""
-    if truth is None:
-        return NAN
     all_at_once = getattr(truth, "rewards", None)
     if all_at_once is not None:
-        return float(np.max(all_at_once(task, shortlist.responses)))
-    return max(float(truth.reward(task, one)) for one in shortlist.responses)
+        highest = float(np.max(all_at_once(task, shortlist.responses)))
+    else:
+        highest = max(float(truth.reward(task, one)) for one in shortlist.responses)
+    if not 0.0 <= highest <= best + ROUNDING:
+        raise ProtocolError(
+            f"In round {t} the highest reward in the shortlist is {highest}, where the best of all "
+            f"responses is {best}: one of the two is wrong, or the shortlist has something that is "
+            "no response."
+        )
+    return highest
 
 
 class _Post:
-    """Delivers descriptions to the ledger late, or never."""
+    """Delivers descriptions to the ledger late, or never; also that there is none."""
 
     def __init__(self, ledger: Ledger, delay: Delay, streams: Streams) -> None:
         self._ledger = ledger
         self._delay = delay
         self._stream = streams.stream("delay")
-        self._due: defaultdict[int, list[tuple[int, Instruction]]] = defaultdict(list)
+        self._due: defaultdict[int, list[tuple[int, Instruction | None]]] = defaultdict(list)
 
-    def send(self, t: int, description: Instruction) -> None:
+    def send(self, t: int, description: Instruction | None) -> None:
         wait = self._delay(t, self._stream.at(t))
         if wait is None:
             self._ledger.drop(t)
         elif wait == 0:
-            self._ledger.tell(t, description)
+            self._pass_on(t, description)
         else:
             arrives = t + 1 + whole("the delay of a description", wait, at_least=0)
             self._due[arrives].append((t, description))
 
     def deliver(self, t: int) -> None:
         for asked, description in self._due.pop(t, ()):
-            self._ledger.tell(asked, description)
+            self._pass_on(asked, description)
+
+    def _pass_on(self, t: int, description: Instruction | None) -> None:
+        if description is None:
+            self._ledger.silence(t)
+        else:
+            self._ledger.tell(t, description)
 
 
 def _at_once(t: int, rng: np.random.Generator) -> int:

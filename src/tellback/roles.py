@@ -287,7 +287,8 @@ class Agent(Protocol):
     """Responds to tasks and learns from descriptions.
 
     These two methods are all that a simulation needs. An agent that is to be saved, or
-    that ``tellback.check`` shall try in full, has ``state()`` and ``restore(state)`` too.
+    that ``tellback.check`` shall try in full, has ``state()`` and ``restore(state)`` too. One with
+    ``learn_silence(task, choice)`` is told of the rounds in which the teacher had nothing to say.
     """
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:

@@ -18,7 +18,7 @@ from tellback.models.network import NetworkModel
 from tellback.roles import WorldSpec
 from tellback.worlds import Hard, OneHotFeatures, RawFeatures, Synthetic
 from tests.support.oracles import Floats, hidden_f, random_simplex
-from tests.test_truth_is_hidden import leaks, played, reachable
+from tests.test_truth_is_hidden import leaks, modules_of_others, played, reachable
 
 SMALL = Synthetic(instructions=6, responses=5, rank=2, seed=4)
 RAW = RawFeatures(Synthetic(instructions=6, responses=5, rank=2, contexts="fresh", seed=4), dim=3)
@@ -81,7 +81,7 @@ def test_withholding_features_changes_nothing_for_an_agent_that_ignores_them() -
 def test_no_chain_from_what_an_agent_receives_leads_to_the_truth_or_to_g() -> None:
     withheld, raw = (spec.build(np.random.default_rng(0)) for spec in (OneHotFeatures(SMALL), RAW))
     given_withheld, given_raw = played(None, withheld), played(None, raw)
-    found = reachable(given_withheld + given_raw, apart_from=[])  # one walk: it is a long one
+    found = reachable(given_withheld + given_raw, apart_from=modules_of_others())
     hiding: Any = withheld.truth
     truth: Any = raw.truth
     inner = Simulation(truth._teacher, truth._teacher, truth._truth)  # who hold F

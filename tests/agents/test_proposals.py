@@ -54,7 +54,7 @@ def test_a_score_is_the_gradient_of_the_log_probability(
 def share(proposal: Any, said: str, response: tuple[str, ...]) -> float:
     """The probability of a response under an instruction, by many draws."""
     drawn = proposal.draw(task(said), 2000, np.random.default_rng(5))
-    return drawn.count(response) / len(drawn)
+    return float(drawn.count(response) / len(drawn))
 
 
 @pytest.mark.parametrize("response", [("blue",), ("red", "green"), ("green", "green", "red")])

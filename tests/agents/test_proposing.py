@@ -34,6 +34,8 @@ from tellback.lab.diagnose.rules import CAUSES
 from tellback.models import Ridge
 from tellback.off_policy import Log, Uniformly, inverse_propensity
 from tellback.off_policy.policies import AgentPolicy
+from tellback.responses import Shortlist
+from tellback.roles import State
 from tellback.streams import Streams
 from tellback.worlds import Synthetic
 from tests.support.coloured_steps import Beads, ColouredSteps, Kinds, MostlySilent
@@ -60,10 +62,15 @@ def test_listed_tasks_are_played_as_by_the_inner_agent_bit_for_bit() -> None:
     inner = LORIL(k=0.5)
     alone, within = play(world, inner, 80), play(world, Proposing(inner), 80)
     assert list(alone.responses) == list(within.responses)
-    for name, value in alone.agent.state().items():
-        np.testing.assert_array_equal(value, within.agent.state()[name])
+    assert_same_state(alone, within)
     assert np.isnan(within.attainable).all()
     assert "best in shortlist" not in str(within.summary())
+
+
+def assert_same_state(one: Any, other: Any) -> None:
+    states = one.agent.state(), other.agent.state()
+    for name, value in states[0].items():
+        np.testing.assert_array_equal(value, states[1][name], err_msg=name)
 
 
 def test_no_bound_of_a_shortlist_is_called_proven() -> None:
@@ -87,7 +94,7 @@ def test_propensities_are_given_the_candidates(inner: Any, known: str) -> None:
 
 
 def test_its_state_is_saved_and_loaded_bit_for_bit(tmp_path: Path) -> None:
-    agent = play(Beads(), AGENT, 50).agent
+    agent: Any = play(Beads(), AGENT, 50).agent
     agent.save(tmp_path / "agent")
     both = (agent, load(tmp_path / "agent"))
     again = [play(Beads(), one, 50, start=50) for one in both]
@@ -99,8 +106,7 @@ def test_an_isolated_agent_plays_the_same_run_bit_for_bit() -> None:
     assert list(here.responses) == list(there.responses)
     for name in ("rewards", "attainable", "estimates", "propensities"):
         np.testing.assert_array_equal(getattr(here, name), getattr(there, name))
-    for name, value in here.agent.state().items():
-        np.testing.assert_array_equal(value, there.agent.state()[name], err_msg=name)
+    assert_same_state(here, there)
 
 
 def test_attainable_is_the_best_reward_in_the_shortlist() -> None:
@@ -159,6 +165,88 @@ def test_a_choice_outside_its_own_shortlist_is_refused() -> None:
     ledger = Ledger(Liar(), Streams(0).stream("agent"))
     with pytest.raises((ProtocolError, SettingError), match="not in the shortlist"):
         ledger.ask(1, Beads().task(1, (), np.random.default_rng(0)))
+
+
+class Wrong:
+    """Chooses ("blue",) and states a shortlist of its own."""
+
+    def __init__(self, shortlist: Shortlist) -> None:
+        self._shortlist = shortlist
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return task.choose(("blue",))._replace(shortlist=self._shortlist)
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None: ...
+
+
+def test_a_shortlist_with_features_of_its_own_is_refused() -> None:
+    agent = Wrong(Shortlist([("blue",)], np.ones((1, 6))))
+    with pytest.raises(ProtocolError, match=r"other features for \('blue',\)"):
+        play(Beads(), agent, 1)
+
+
+def test_a_shortlist_of_listed_responses_is_refused() -> None:
+    class Some(Wrong):
+        def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+            return task.choose(0)._replace(shortlist=self._shortlist)
+
+    agent = Some(Shortlist([0], np.ones((1, 3))))
+    with pytest.raises(ProtocolError, match="a shortlist of Listed"):
+        play(Synthetic(instructions=6, responses=5, rank=3), agent, 1)
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_shortlist_with_more_than_the_best_reward_is_refused(at_once: bool) -> None:
+    class Generous(Beads):
+        def reward(self, task: Task, response: Any) -> float:
+            return 0.9 if response == ("pink",) else super().reward(task, response)
+
+    if at_once:
+        Generous.rewards = lambda self, task, some: [  # type: ignore[attr-defined]
+            self.reward(task, one) for one in some
+        ]
+    features = ColouredSteps().matrix_of([("blue",), ("blue",)])
+    with pytest.raises(ProtocolError, match=r"highest reward in the shortlist is 0\.9"):
+        play(Generous(), Wrong(Shortlist([("blue",), ("pink",)], features)), 1)
+
+
+class Remembers:
+    """Keeps how long the shortlists were that it learned from."""
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        among = task.responses.shortlist(task.responses.draw(9, rng))
+        return task.choose(among.responses[0])._replace(shortlist=among)
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None:
+        self.learn_silence(task, choice)
+
+    def learn_silence(self, task: Task, choice: Choice) -> None:
+        assert choice.shortlist is not None
+        self.lengths.append(len(choice.shortlist))
+
+    def state(self) -> State:
+        return {"lengths": np.array(self.lengths)}
+
+    def restore(self, state: State) -> None:
+        self.lengths = np.asarray(state["lengths"]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("world", "wait"), [(Beads(), 3), (MostlySilent(), 0)], ids=["late", "silent"]
+)
+def test_an_isolated_agent_learns_with_its_shortlist_late_and_silent_rounds_too(
+    world: Any, wait: int
+) -> None:
+    runs = [
+        play(world, Remembers(), 12, seed=1, isolated=isolated, delay=lambda t, rng: wait)
+        for isolated in (False, True)
+    ]
+    here, there = (run.agent.state()["lengths"].tolist() for run in runs)  # type: ignore[attr-defined]
+    assert here == there
+    assert len(here) >= 8
 
 
 def test_the_recommended_agent_uses_the_steps_that_there_are() -> None:
@@ -263,6 +351,25 @@ def test_sound_worlds_pass_the_check(world: Any) -> None:
     report = check(world)
     assert report, report
     assert "can be drawn" in str(report)
+
+
+class Scribbled(ColouredSteps):
+    """Its weights decide the reward, and can be written to."""
+
+    def __init__(self) -> None:
+        self.weights = np.array([0.5])
+
+
+def test_check_names_responses_through_which_an_agent_can_change_its_reward() -> None:
+    class World(Beads):
+        def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+            return super().task(t, history, rng)._replace(responses=Scribbled())
+
+        def reward(self, task: Task, response: Any) -> float:
+            return super().reward(task, response) * 2 * float(task.responses.weights[0])
+
+    report = check(World())
+    assert "an agent that wrote into the task got a reward" in "\n".join(report.troubles)
 
 
 def test_kinds_are_what_they_say() -> None:

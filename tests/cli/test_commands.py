@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tellback import cli
+from tests.support.command import tellback_here
 from tests.support.patience import PATIENCE
 
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
@@ -33,13 +34,13 @@ def test_help_imports_nothing_heavy() -> None:
 
 @pytest.mark.parametrize("words", [(), ("run",), ("list",), ("paper",), ("paper", "synthetic")])
 def test_every_command_explains_itself(words: tuple[str, ...]) -> None:
-    result = tellback(*words, "--help")
+    result = tellback_here(*words, "--help", cwd=Path())
     assert result.returncode == 0
     assert "Usage" in result.stdout
 
 
 def test_list_shows_worlds_agents_and_models() -> None:
-    result = tellback("list")
+    result = tellback_here("list", cwd=Path())
     assert result.returncode == 0
     for name in ("synthetic", "loril", "greedy", "epsilon-greedy", "uniform", "mixture"):
         assert name in result.stdout
@@ -59,9 +60,8 @@ def test_run_prints_a_table_with_intervals_and_draws_a_figure(tmp_path: Path) ->
 
 
 def test_one_seed_gives_a_result_without_an_interval(tmp_path: Path) -> None:
-    result = tellback(
-        *["run", "synthetic", "-a", "uniform", "--rounds", "50", "--seeds", "1"], cwd=tmp_path
-    )
+    words = "run synthetic -a uniform --rounds 50 --seeds 1 --on inline"
+    result = tellback_here(*words.split(), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "no interval" in result.stdout
 
@@ -149,7 +149,7 @@ def test_check_finds_a_module_in_the_working_folder(tmp_path: Path) -> None:
     )
     good, bad = (
         tellback("check", "mine:Lazy", cwd=tmp_path),
-        tellback("check", "mine:Rude", cwd=tmp_path),
+        tellback_here("check", "mine:Rude", cwd=tmp_path),
     )
     assert good.returncode == 0, good.stdout + good.stderr
     assert "keeps to the protocol" in good.stdout
@@ -158,15 +158,15 @@ def test_check_finds_a_module_in_the_working_folder(tmp_path: Path) -> None:
 
 
 def test_settings_that_are_valid_only_together_may_come_in_any_order(tmp_path: Path) -> None:
-    words = "run synthetic -a uniform --rounds 20 --seeds 2"
+    words = "run synthetic -a uniform --rounds 20 --seeds 2 --on inline"
     settings = "--set asks=[0.5,0.5] --set instructions=2"
-    result = tellback(*words.split(), *settings.split(), cwd=tmp_path)
+    result = tellback_here(*words.split(), *settings.split(), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
 
 
 def test_a_world_without_regret_still_gets_its_table(tmp_path: Path) -> None:
-    words = "run synthetic -a uniform -a greedy --rounds 20 --seeds 2 --set responses=1"
-    result = tellback(*words.split(), cwd=tmp_path)
+    words = "run synthetic -a uniform -a greedy --rounds 20 --seeds 2 --set responses=1 --on inline"
+    result = tellback_here(*words.split(), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert "no regret" in " ".join(result.stdout.split())
 
@@ -181,11 +181,11 @@ def test_a_spec_of_ones_own_can_be_run(tmp_path: Path) -> None:
         "class Live:\n"
         "    pass\n"
     )
-    words = ["run", "synthetic", "--rounds", "20", "--seeds", "2", "--agent"]
-    own = tellback(*words, "mine:Own", cwd=tmp_path)
+    words = ["run", "synthetic", "--rounds", "20", "--seeds", "2", "--on", "inline", "--agent"]
+    own = tellback_here(*words, "mine:Own", cwd=tmp_path)
     assert own.returncode == 0, own.stderr
     assert "own" in own.stdout
-    live = tellback(*words, "mine:Live", cwd=tmp_path)
+    live = tellback_here(*words, "mine:Live", cwd=tmp_path)
     assert live.returncode == 2
     assert "it has no respond and no learn" in " ".join(live.stderr.split())
 
@@ -196,7 +196,7 @@ def test_a_place_that_cannot_be_written_to_is_named_before_any_work(
 ) -> None:
     (tmp_path / "file").write_text("in the way")
     words = f"run synthetic -a uniform --rounds 20 --seeds 2 {option} file/x"
-    result = tellback(*words.split(), cwd=tmp_path)
+    result = tellback_here(*words.split(), cwd=tmp_path)
     assert result.returncode == 2
     assert "Nothing can be written" in " ".join(result.stderr.split())
     assert not (tmp_path / "results" / "runs").exists()
@@ -208,16 +208,16 @@ def test_check_reports_what_somebodys_module_raises(tmp_path: Path) -> None:
         "class A:\n    def __init__(self):\n        raise KeyError\n"
     )
     for thing in ("broken:f", "raises:A"):
-        result = tellback("check", thing, cwd=tmp_path)
+        result = tellback_here("check", thing, cwd=tmp_path)
         assert result.returncode == 2
         assert "Traceback" not in result.stderr
 
 
 def test_parts_of_worlds_and_agents_can_be_set_by_their_kind(tmp_path: Path) -> None:
     words = "run images -a greedy -a uniform --rounds 12 --seeds 2 --set encoder=thumbnail"
-    words += " --set model=sentence"
+    words += " --set model=sentence --on inline"
     settings = "--set thumbnail.cells=2 --set sentence.hidden=4 --set sentence.steps=1"
-    result = tellback(*words.split(), *settings.split(), cwd=tmp_path)
+    result = tellback_here(*words.split(), *settings.split(), cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     sidecars = [path.read_text() for path in (tmp_path / "results" / "runs").rglob("*.json")]
     assert all('"cells": 2' in text for text in sidecars)
@@ -226,7 +226,7 @@ def test_parts_of_worlds_and_agents_can_be_set_by_their_kind(tmp_path: Path) -> 
 
 def test_an_encoder_that_does_not_fit_is_named_without_a_traceback(tmp_path: Path) -> None:
     words = "run images -a uniform --rounds 5 --seeds 2 --set encoder=thumbnail"
-    result = tellback(*words.split(), "--set", "thumbnail.cells=300", cwd=tmp_path)
+    result = tellback_here(*words.split(), "--set", "thumbnail.cells=300", cwd=tmp_path)
     assert result.returncode == 2
     assert "cells must be at most 200" in " ".join(result.stderr.split())
     assert "Traceback" not in result.stderr

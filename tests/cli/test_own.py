@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.command import tellback_here
 from tests.support.patience import PATIENCE
 
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
@@ -39,7 +40,6 @@ live = Repeating()
 
 
 def tellback(words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    # Each in a process of its own: modules and kinds of one's own stay in the one that loaded them.
     return subprocess.run(
         [TELLBACK, *shlex.split(words)],
         capture_output=True,
@@ -68,7 +68,7 @@ def test_a_plain_class_runs_in_several_processes_and_can_be_diagnosed(folder: Pa
     assert json.loads(sidecar.read_text())["agent"]["source"].startswith("mine:Repeating ")
 
     by_hand = f"diagnose {min(runs)[:10]}"
-    refused = tellback(by_hand, folder)
+    refused = tellback_here(*by_hand.split(), cwd=folder)
     assert refused.returncode == 2
     assert "--import mine:Repeating" in refused.stderr
     looked = tellback(f"{by_hand} --import mine:Repeating --json", folder)
@@ -78,7 +78,7 @@ def test_a_plain_class_runs_in_several_processes_and_can_be_diagnosed(folder: Pa
     assert suggested.returncode == 0, suggested.stderr
 
     (folder / "mine.py").write_text(MINE.replace("task.choose(self.response)", "task.choose(1)"))
-    again = json.loads(tellback(f"{words} --json", folder).stdout)
+    again = json.loads(tellback(f"{words} --on inline --json", folder).stdout)
     assert not runs & {one["run"] for one in again["runs"]}, "an edit is another run"
 
 
@@ -95,14 +95,14 @@ def test_a_plain_class_runs_in_several_processes_and_can_be_diagnosed(folder: Pa
 def test_a_class_that_does_not_fit_is_refused_in_a_sentence(
     folder: Path, words: str, says: str
 ) -> None:
-    result = tellback(words, folder)
+    result = tellback_here(*words.split(), cwd=folder)
     assert result.returncode == 2
     assert says in result.stderr
     assert "Traceback" not in result.stderr
 
 
 def test_the_example_study_has_an_agent_and_a_world_of_ones_own(tmp_path: Path) -> None:
-    result = tellback(f"study run {EXAMPLES / 'own.toml'} --pdf --json", tmp_path)
+    result = tellback(f"study run {EXAMPLES / 'own.toml'} --on inline --pdf --json", tmp_path)
     assert result.returncode == 0, result.stderr
     (study,) = json.loads(result.stdout)
     assert [one["agent"] for one in study["agents"]] == ["Imitator", "LORIL"]
@@ -114,7 +114,8 @@ def test_the_example_study_has_an_agent_and_a_world_of_ones_own(tmp_path: Path) 
 
 
 def test_list_shows_what_was_imported(folder: Path) -> None:
-    listed = json.loads(tellback("list --import mine:Repeating --json", folder).stdout)
+    words = "list --import mine:Repeating --json"
+    listed = json.loads(tellback_here(*words.split(), cwd=folder).stdout)
     (mine,) = [one for one in listed if one["name"] == "repeating"]
     assert mine == {
         "role": "agent",
@@ -131,8 +132,9 @@ def test_check_takes_a_world_and_says_so_where_sizes_do_not_fit(folder: Path) ->
         "        assert len(task.responses) == 6\n"
     )
     (folder / "mine.py").write_text(fixed)
-    wrong = tellback("check mine:Fixed", folder)
+    wrong = tellback_here("check", "mine:Fixed", cwd=folder)
     assert wrong.returncode == 1
     assert "--world on the command line" in wrong.stdout
-    right = tellback("check mine:Fixed --world synthetic --set responses=6", folder)
+    words = "check mine:Fixed --world synthetic --set responses=6"
+    right = tellback_here(*words.split(), cwd=folder)
     assert right.returncode == 0, right.stdout

@@ -6,19 +6,15 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from io import StringIO
 from pathlib import Path
-from unittest.mock import patch
 
 import polars
 import pytest
 from polars.testing import assert_frame_equal
 
-from tellback.cli import main
+from tests.support.command import WIDE, tellback_here
 from tests.support.patience import PATIENCE
 
-WIDE = {"COLUMNS": "250"}  # so that no line is broken
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
 STUDY = """\
 title = "Tiny"
@@ -54,24 +50,6 @@ def tellback(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         check=False,
         env={**os.environ, **WIDE},
     )
-
-
-def tellback_here(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """The command without waiting for a process to begin, where it starts none."""
-    out, err = StringIO(), StringIO()
-    with (
-        chdir(cwd),
-        patch.object(sys, "argv", ["tellback", *words]),
-        patch.dict(os.environ, WIDE),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
-        try:
-            main()
-            code = 0
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(end.code is not None)
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
 
 def counts(output: str, study: str) -> tuple[int, ...]:
@@ -227,7 +205,7 @@ def test_a_run_that_fails_is_shown_and_kept_in_mind_until_its_agent_is_mended(
     assert "RuntimeError: out of [order]" in run.stderr
     assert "2 runs failed" in run.stderr
     assert not (tmp_path / "results" / "studies").exists()
-    status = tellback("study", "status", "failing.toml", "--runs", cwd=tmp_path)
+    status = tellback_here("study", "status", "failing.toml", "--runs", cwd=tmp_path)
     assert status.returncode == 0
     assert counts(status.stdout, "small") == (2, 4, 2, 0)
     failed = listed(status.stdout, "failed")
@@ -241,7 +219,7 @@ def test_a_run_that_fails_is_shown_and_kept_in_mind_until_its_agent_is_mended(
     assert "bad [one]" in run.stdout
     # The agent is another one now: what failed is still known, but no part of this study.
     assert {path.suffix for path in run_files(tmp_path)} == {".parquet", ".json", ".failed"}
-    status = tellback("study", "status", "failing.toml", cwd=tmp_path)
+    status = tellback_here("study", "status", "failing.toml", cwd=tmp_path)
     assert counts(status.stdout, "small") == (4, 4, 0, 0)
 
 

@@ -67,10 +67,10 @@ def test_results_are_those_of_bare_play_whatever_runs_beside_them(
 
 
 def test_what_is_done_is_not_computed_again(study: Study, store: Store) -> None:
-    run_missing(list(study.runs())[:5], store, on=Processes(1))
+    run_missing(list(study.runs())[:5], store, on=Inline())
     stamps = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.parquet")}
     reported: list[int] = []
-    run_missing(study.runs(), store, on=Processes(1), listener=Counting(reported))
+    run_missing(study.runs(), store, on=Inline(), listener=Counting(reported))
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in stamps.items())
     assert sum(reported) == study.rounds * len(list(study.runs()))
 
@@ -78,12 +78,12 @@ def test_what_is_done_is_not_computed_again(study: Study, store: Store) -> None:
 def test_a_truncated_file_is_computed_again_and_is_then_the_same(
     study: Study, store: Store
 ) -> None:
-    run_missing(study.runs(), store, on=Processes(1))
+    run_missing(study.runs(), store, on=Inline())
     before = contents(store)
     run = next(study.runs())
     store.path(run).write_bytes(store.path(run).read_bytes()[:-7])
     assert not store.has(run)
-    run_missing(study.runs(), store, on=Processes(1))
+    run_missing(study.runs(), store, on=Inline())
     assert contents(store) == before
 
 
@@ -115,7 +115,7 @@ def test_a_run_that_fails_is_reported_and_does_not_stop_the_others(store: Store)
 def test_settings_are_tuned_on_tuning_seeds_and_reported_on_others(
     study: Study, store: Store
 ) -> None:
-    run_missing(study.runs(), store, on=Processes(1))
+    run_missing(study.runs(), store, on=Inline())
     results = Results(study, store)
     means = {agent: results.final(agent, study.tuning).mean() for agent in study.agents["LORIL"]}
     assert results.tuned("LORIL") == min(means, key=lambda agent: means[agent])
@@ -124,7 +124,7 @@ def test_settings_are_tuned_on_tuning_seeds_and_reported_on_others(
 
 
 def test_the_table_of_results_has_every_curve(study: Study, store: Store) -> None:
-    run_missing(study.runs(), store, on=Processes(1))
+    run_missing(study.runs(), store, on=Inline())
     table = Results(study, store).table()
     assert table.height == 3 * 5 * 50
     assert set(table["seeds"].unique()) == {"tuning", "reported"}

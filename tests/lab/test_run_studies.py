@@ -31,7 +31,7 @@ from tellback.paper import images, synthetic
 from tellback.paper.claims import ClaimedMargin, claim
 from tellback.roles import Simulation
 from tellback.worlds import Synthetic
-from tests.support.studies import Counting
+from tests.support.studies import Counting, Inline
 
 WORLD = Synthetic(instructions=12, responses=4, rank=3)
 AGENTS: dict[str, tuple[AgentSpec, ...]] = {
@@ -262,9 +262,9 @@ def test_nothing_is_computed_again(both: object, stores: dict[bool, Store]) -> N
     study, store = a_study(everywhere=False), stores[False]
     stamps = {path: path.stat().st_mtime_ns for path in store.folder.rglob("*.parquet")}
     reported: list[int] = []
-    run_missing(study.runs(), store, on=Processes(1), listener=Counting(reported))
+    run_missing(study.runs(), store, on=Inline(), listener=Counting(reported))
     chosen = Results(study, store).chosen_runs()
-    run_missing(chosen, store, on=Processes(1), listener=Counting(reported))
+    run_missing(chosen, store, on=Inline(), listener=Counting(reported))
     assert {p: p.stat().st_mtime_ns for p in store.folder.rglob("*.parquet")} == stamps
     assert sum(reported) == len(study) * study.rounds
 
@@ -374,7 +374,7 @@ def test_what_fails_in_one_study_keeps_nothing_else_from_being_done(tmp_path: Pa
     good = a_study(everywhere=False)
     store = Store(tmp_path)
     with pytest.raises(RunsFailedError) as caught:
-        run_studies([bad, good], store, on=Processes(1))
+        run_studies([bad, good], store, on=Inline())
     assert {failure.run.agent for failure in caught.value.failures} == {FailsLate()}
     (complete,) = caught.value.complete
     assert complete.study == good

@@ -338,20 +338,24 @@ def test_a_failure_is_kept_until_the_run_succeeds(tmp_path: Path) -> None:
 SHORT = RunSpec(WORLD, Uniform(), 4, 0)
 
 
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """A store with one run. What a test damages, it computes again."""
+    store = Store(tmp_path_factory.mktemp("sound"))
+    run_missing([SHORT], store, on=Inline())
+    return store
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.floats(0, 1, exclude_max=True), st.integers(1, 255))
-def test_any_changed_byte_is_found_out(where: float, flip: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        store = Store(folder)
-        run_missing([SHORT], store, on=Inline())
-        original = store.path(SHORT).read_bytes()
-        hurt = bytearray(original)
-        hurt[int(where * len(hurt))] ^= flip
-        store.path(SHORT).write_bytes(hurt)
-        stored = store.read([SHORT])
-        assert stored.damaged == [SHORT]
-        run_missing([SHORT], store, on=Inline())
-        assert store.path(SHORT).read_bytes() == original
+def test_any_changed_byte_is_found_out(sound: Store, where: float, flip: int) -> None:
+    original = sound.path(SHORT).read_bytes()
+    hurt = bytearray(original)
+    hurt[int(where * len(hurt))] ^= flip
+    sound.path(SHORT).write_bytes(hurt)
+    assert sound.read([SHORT]).damaged == [SHORT]
+    run_missing([SHORT], sound, on=Inline())
+    assert sound.path(SHORT).read_bytes() == original
 
 
 def test_equal_configurations_are_computed_once(tmp_path: Path) -> None:

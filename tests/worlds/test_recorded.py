@@ -26,7 +26,7 @@ from tellback.streams import Stream
 from tellback.worlds import Recorded, Split, simulation_of
 from tellback.worlds.recorded_pool import Entry, Pool, most_different
 from tests.support.recordings import small_recording, written
-from tests.test_truth_is_hidden import Spy, reachable
+from tests.test_truth_is_hidden import Spy, modules_of_others, reachable
 
 ROUNDS = 300
 RNG = np.random.default_rng(0)
@@ -141,7 +141,7 @@ def test_settings_are_refused_by_name(file: Path) -> None:
 def test_nothing_that_an_agent_gets_leads_to_who_said_what() -> None:
     simulation, spy = live(small_recording()), Spy()
     list(islice(rounds(simulation, spy), 20))
-    found = reachable(spy.given, [spy])
+    found = reachable(spy.given, [spy, *modules_of_others()])
     people = (simulation.world, simulation.teacher, simulation.truth)
     assert not [one for one in people if id(one) in found]
 

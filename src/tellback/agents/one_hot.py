@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tellback.agents.agent import part
 from tellback.agents.optimist import OptimistSpec
 from tellback.arrays import Array
 from tellback.errors import ProtocolError, SettingError
@@ -46,28 +47,35 @@ class OneHotAgent(InFiles):
         self.facts = facts
         self._instructions = demand_table(spec.kind, facts)
         self._counts: dict[int, Array] = {}  # a row an instruction, a column a response
-        self._described: dict[int, Array] = {}
+        self._tried: dict[int, Array] = {}  # descriptions and silent rounds, by response
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The response with the highest share of such descriptions plus k / sqrt(lambda + n)."""
         x = checked_instruction(task.instruction, self._instructions)
-        counts, described = self._seen(task)
+        counts, tried = self._seen(task)
         # A response that was never described is uniform, as before any data.
-        shares = np.full(len(described), 1 / self._instructions)
-        np.divide(counts[x], described, out=shares, where=described > 0)
-        widths = 1 / (self.spec.lam + described)
+        shares = np.full(len(tried), 1 / self._instructions)
+        np.divide(counts[x], tried, out=shares, where=tried > 0)
+        widths = 1 / (self.spec.lam + tried)
         return self.spec.choose(task, shares, widths, rng)
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Count the description."""
         x = checked_instruction(description, self._instructions)
-        key = self._key(task)
-        if key is None:
-            return
-        counts, described = self._seen(task)
-        self._counts[key], self._described[key] = counts, described
+        counts, tried = self._kept(task)
         counts[x, choice.response] += 1
-        described[choice.response] += 1
+        tried[choice.response] += 1
+
+    def learn_silence(self, task: Task, choice: Choice) -> None:
+        """Count that the response was tried."""
+        self._kept(task)[1][choice.response] += 1
+
+    def _kept(self, task: Task) -> tuple[Array, Array]:
+        """What is known in a context, kept from now on if the context can come again."""
+        counts, tried = self._seen(task)
+        if (key := self._key(task)) is not None:
+            self._counts[key], self._tried[key] = counts, tried
+        return counts, tried
 
     def _key(self, task: Task) -> int | None:
         """The number of a context; None for one without, which will never come again."""
@@ -79,29 +87,37 @@ class OneHotAgent(InFiles):
         return int(scene) if isinstance(scene, int | np.integer) else None
 
     def _seen(self, task: Task) -> tuple[Array, Array]:
-        """What is known in a context: the counts, and their sums over instructions."""
+        """What is known in a context: counts of descriptions, and how often each was tried."""
         key, size = self._key(task), len(task.responses)
         if key is None or key not in self._counts:
             return np.zeros((self._instructions, size)), np.zeros(size)
-        if len(self._described[key]) != size:
+        if len(self._tried[key]) != size:
             raise ProtocolError(
-                f"Context {key} had {len(self._described[key])} responses and now has {size}."
+                f"Context {key} had {len(self._tried[key])} responses and now has {size}."
             )
-        return self._counts[key], self._described[key]
+        return self._counts[key], self._tried[key]
 
     def state(self) -> State:
-        """The counts of every context that was described."""
-        return {f"counts.{key}": counts.copy() for key, counts in self._counts.items()}
+        """The counts of every context, and those of silent rounds if there were any."""
+        counts = {f"counts.{key}": counts.copy() for key, counts in self._counts.items()}
+        silent = {key: tried - self._counts[key].sum(axis=0) for key, tried in self._tried.items()}
+        return counts | {f"silent.{key}": rounds for key, rounds in silent.items() if rounds.any()}
 
     def restore(self, state: State) -> None:
         """Go back to a state that ``state()`` gave."""
-        counts = {
-            int(name.removeprefix("counts.")): np.array(value, dtype=np.float64)
-            for name, value in state.items()
-        }
+        counts, silent = (
+            {int(name): np.array(value, dtype=np.float64) for name, value in entries.items()}
+            for entries in (part(state, "counts."), part(state, "silent."))
+        )
+        tried = {}
         for key, table in counts.items():
             right = table.ndim == 2 and len(table) == self._instructions
-            if not right or not np.isfinite(table).all() or (table < 0).any():
+            rounds = silent.get(key, np.zeros(table.shape[-1:]))
+            if not (right and rounds.shape == table.shape[1:]) or _impossible(table, rounds):
                 raise SettingError(f"The saved counts of context {key} are not possible.")
-        self._counts = counts
-        self._described = {key: table.sum(axis=0) for key, table in counts.items()}
+            tried[key] = table.sum(axis=0) + rounds
+        self._counts, self._tried = counts, tried
+
+
+def _impossible(*counts: Array) -> bool:
+    return any(not np.isfinite(one).all() or (one < 0).any() for one in counts)

@@ -36,7 +36,8 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     Parameters
     ----------
     thing : WorldSpec, Simulation, World or Task
-        What is to be played. Of a world, the first task is looked at.
+        What is to be played. Of a world, the first task is looked at. One with an encoder is not
+        built for that, which could mean to train it: its facts say enough.
 
     Returns
     -------
@@ -49,6 +50,8 @@ def recommended(thing: WorldSpec | Simulation | World | Task | Any) -> AgentSpec
     >>> recommended(Synthetic()).kind
     'deviations'
     """
+    if isinstance(thing, WorldSpec) and hasattr(thing, "encoder") and thing.facts.language:
+        return Greedy(model=Keywords.for_features(thing.facts.dim))
     task = thing if isinstance(thing, Task) else _first_task(thing)
     responses = task.responses
     if isinstance(responses, Sampled):

@@ -64,6 +64,11 @@ class RewardOnlyAgent(InFiles):
         if description == x:
             self._sums[x] += choice.features
 
+    def learn_silence(self, task: Task, choice: Choice) -> None:
+        """Take in that it was not what was asked for."""
+        x = checked_instruction(task.instruction, len(self._sums))
+        self._ellipsoids[x].add(choice.features)
+
     def state(self) -> State:
         """The sums, and the ellipsoid of every instruction that was asked for."""
         state: dict[str, Any] = {"sums": self._sums.copy()}

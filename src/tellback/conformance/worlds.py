@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
-from types import ModuleType
+from types import MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -201,9 +201,10 @@ class _WorldTrial:
         for t, (one, other) in enumerate(zip(honest, tampered, strict=True), start=1):
             if one != other:
                 yield (
-                    f"in round {t} an agent that wrote into the context got a reward of "
+                    f"in round {t} an agent that wrote into the task got a reward of "
                     f"{other[0]:.4g} instead of {one[0]:.4g}: make contexts of numbers, text, "
-                    "arrays, tuples and dataclasses, of which agents are given copies"
+                    "arrays, tuples and dataclasses, of which agents are given copies, and give "
+                    "responses that cannot be listed read-only arrays"
                 )
 
     def can_be_played(self) -> Iterable[str]:
@@ -224,8 +225,10 @@ class _Vandal(_Idle):
     """Does the same, and sets to 0 every array that it can."""
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        choice = super().respond(task, rng)
         _erase(task.context, set())
-        return super().respond(task, rng)
+        _erase(task.responses, set())
+        return choice
 
 
 def _erase(thing: Any, met: set[int]) -> None:
@@ -241,8 +244,18 @@ def _erase(thing: Any, met: set[int]) -> None:
     elif isinstance(thing, list | tuple | np.ndarray):
         for value in thing:
             _erase(value, met)
-    elif hasattr(thing, "__dict__"):
-        _erase(vars(thing), met)
+    else:
+        for name in [*getattr(thing, "__dict__", ()), *_slots(type(thing))]:
+            _erase(getattr(thing, name, None), met)
+
+
+def _slots(kind: type) -> list[str]:
+    return [
+        name
+        for base in kind.__mro__
+        for name, member in vars(base).items()
+        if isinstance(member, MemberDescriptorType)
+    ]
 
 
 def _some_response(task: Task) -> Any:

@@ -101,16 +101,16 @@ class Child:
 
     def _learn_latest(self, description: Any) -> None:
         assert self._latest is not None
-        self._agent.learn(*self._latest, description)
+        self._teach(*self._latest, description)
 
     def _learn(self, *details: Any) -> None:
-        self._agent.learn(*self._round(*details))
+        self._teach(*self._round(*details))
 
-    def _learn_silence(self, *details: Any) -> None:
-        learn_silence = getattr(self._agent, "learn_silence", None)
-        if learn_silence is not None:
-            task, choice, _ = self._round(*details, told=None)
-            learn_silence(task, choice)
+    def _teach(self, task: Task, choice: Choice, description: Any) -> None:
+        if description is not None:
+            self._agent.learn(task, choice, description)
+        elif hasattr(self._agent, "learn_silence"):
+            self._agent.learn_silence(task, choice)
 
     def _withdraw(self, *details: Any) -> bytes:
         withdraw = getattr(self._agent, "withdraw", None)
@@ -137,8 +137,10 @@ class Child:
         self, context: Any, instruction: Any, number: int, matrix: Any, chosen: Any, told: Any
     ) -> tuple[Task, Choice, Any]:
         task = self._task(context, instruction, number, matrix)
-        response, *rest = chosen
-        return task, Choice(response, task.responses.features(response), *rest), told
+        response, *rest, among = chosen
+        shortlist = None if among is None else task.responses.shortlist(among)
+        features = task.responses.features(response)
+        return task, Choice._make((response, features, *rest, shortlist)), told
 
     def _task(self, context: Any, instruction: Any, number: int, matrix: Any) -> Task:
         if number < 0:

@@ -86,12 +86,15 @@ class IsolatedAgent(InFiles):
             raise self._ended("stated a shortlist with something that is no response, or twice")
         return task.responses.shortlist(among)
 
-    def learn_silence(self, task: Task, choice: Choice) -> None:
-        """Pass on that a round was not described."""
-        self._tell("learn_silence", *self._sent(task), _described(choice))
-
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
         """Pass a description on. An error of the agent comes up when it is next asked."""
+        self._learn(task, choice, description)
+
+    def learn_silence(self, task: Task, choice: Choice) -> None:
+        """Pass on that a round was not described."""
+        self._learn(task, choice, None)
+
+    def _learn(self, task: Task, choice: Choice, description: Instruction | None) -> None:
         latest, chosen = self._latest
         if task is latest and choice is chosen:
             self._tell("learn_latest", description)
@@ -230,9 +233,9 @@ class _Numbering(pickle.Pickler):
 
 
 def _described(choice: Choice) -> tuple[Any, ...]:
-    """A choice without features and shortlist, which the process does not need to learn."""
-    response, _, *told = choice[:-1]
-    return response, *told
+    """A choice without features, which the process looks up; a shortlist by its responses."""
+    response, _, *told, shortlist = choice
+    return response, *told, None if shortlist is None else shortlist.responses
 
 
 def _raised(kind: str, message: str, traceback: str) -> TellbackError:

@@ -19,7 +19,7 @@ import numpy as np
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
-from tellback.errors import SettingError
+from tellback.errors import SettingError, whole
 from tellback.models.ellipsoid import Ellipsoid, Lambda, demand_short
 from tellback.models.labels import EmbeddedLabels, LabelEncoder, SentenceLabels, TableLabels
 from tellback.models.model import ModelSpec
@@ -82,12 +82,13 @@ class RidgeModel:
         self._labels = _labels(spec, facts)
         self._sums = np.zeros((self._labels.size, facts.dim))
         self._counts = np.zeros(self._labels.size, dtype=np.int64)  # of descriptions, by row
+        self._silent = 0  # rounds in Sigma that nobody described
         self._checked: Listed | None = None
 
     @property
     def described(self) -> int:
         """The number of descriptions learned."""
-        return self.ellipsoid.count
+        return self.ellipsoid.count - self._silent
 
     def f(self, instruction: Instruction) -> Array:
         """f-hat(x)."""
@@ -132,6 +133,11 @@ class RidgeModel:
         self._make_room()
         _add(self._sums, self._counts, rows, weights, features, 1)
 
+    def learn_silence(self, features: Array) -> None:
+        """Add the features to Sigma, and nothing to the sums: no instruction fits."""
+        self.ellipsoid.add(features)
+        self._silent += 1
+
     def withdraw(self, features: Array, description: Instruction) -> None:
         """Withdraw a description: sums and Sigma become as if it had never been learned.
 
@@ -151,13 +157,14 @@ class RidgeModel:
             self._counts = np.pad(self._counts, (0, room))
 
     def state(self) -> State:
-        """Sigma's inverse, the sums, the counts and the labels."""
+        """Sigma's inverse, the sums, the counts, the labels, and the number of silent rounds."""
         taken = self._labels.size
         return {
             **self.ellipsoid.state(),
             **self._labels.state(),
             "sums": self._sums[:taken].copy(),
             "counts": self._counts[:taken].copy(),
+            "silent": self._silent,
         }
 
     def restore(self, state: State) -> None:
@@ -168,8 +175,10 @@ class RidgeModel:
         counts = np.array(state["counts"])
         if counts.shape != (labels.size,) or counts.dtype.kind != "i" or (counts < 0).any():
             raise SettingError(f"The saved counts must be {labels.size} whole numbers.")
+        silent = whole("silent", int(state.get("silent", 0)), at_least=0)  # older states have none
         self.ellipsoid.restore(state)
         self._labels, self._sums, self._counts = labels, sums, counts.astype(np.int64)
+        self._silent = silent
 
 
 def _labels(spec: Ridge, facts: Facts) -> LabelEncoder:

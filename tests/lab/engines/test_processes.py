@@ -199,9 +199,8 @@ class Ending(Uniform):
 def test_two_deadly_settings_do_not_keep_the_others_from_being_done(
     how: str, tmp_path: Path
 ) -> None:
-    deadly = tuple(Ending(number, how) for number in range(2))
-    study = Study("s", WORLD, {"deadly": deadly, "random": (Uniform(),)}, 20, (5,), (0,))
-    store = Store(tmp_path)
-    failures = run_missing(study.runs(), store, on=Processes(1))
-    assert {failure.run.agent for failure in failures} == set(deadly)
-    assert all(store.has(study.run(Uniform(), seed)) for seed in (0, 5))
+    deadly = [RunSpec(WORLD, Ending(number, how), 20, 0) for number in range(2)]
+    store, good = Store(tmp_path), good_runs(2)
+    failures = run_missing([*deadly, *good], store, on=Processes(1))
+    assert {failure.run for failure in failures} == set(deadly)
+    assert all(store.has(run) for run in good)

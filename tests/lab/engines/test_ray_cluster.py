@@ -167,8 +167,8 @@ def results_of(folder: Path) -> dict[str, bytes]:
 def test_a_study_survives_the_loss_of_a_node_and_gives_the_results_of_one_machine(
     cluster: Nodes, tmp_path: Path
 ) -> None:
-    study = STUDY.format(rounds=60_000, last=5, more="")
-    here = start(study, tmp_path / "here", "here")
+    study = STUDY.format(rounds=30_000, last=5, more="")
+    here = start(study, tmp_path / "here", "inline")
     _, err = here.communicate(timeout=PATIENCE)
     assert here.returncode == 0, err
     there = start(study, tmp_path / "there", cluster.client)
@@ -185,7 +185,7 @@ def test_a_study_survives_the_loss_of_a_node_and_gives_the_results_of_one_machin
     assert not cluster.second()
     assert done_before < 12
     assert "n = 6 paired seeds" in " ".join(out.split())
-    assert "12 runs, rounds: 720,000 of 720,000" in err
+    assert "12 runs, rounds: 360,000 of 360,000" in err
     assert results_of(tmp_path / "there") == results_of(tmp_path / "here")
 
 
