@@ -17,6 +17,7 @@ from tellback.classroom.learning.demonstration import build_simulation, content_
 from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, exam_of
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.sureness import Considered, verdict
+from tellback.classroom.learning.verdicts import Verdicts
 from tellback.classroom.store.active import active_descriptions, latest_described, read_active
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.database import Connection, Database
@@ -88,6 +89,7 @@ class Learner:
         self._simulation = build_simulation(self.definition)
         streams = Streams(self.definition.seed)
         self._tasks, self._seconds = streams.stream("world"), streams.stream("second")
+        self.verdicts = Verdicts(self.definition, self._simulation)
         self.exam: Exam = exam_of(self.definition, self._simulation)
         self.agent = LessonAgent(self.definition)
         with database.read() as connection:
@@ -271,15 +273,14 @@ class Learner:
         # The effect must be that of this description alone.
         with self._lock if effect else nullcontext():
             before = self._answers_now() if effect else None
-            match = self.definition.match
-            assert match is not None
             with writing(self._database, self.lesson) as log:
                 result = describe(
                     log,
                     round,
                     account,
                     description,
-                    match,
+                    self.verdicts.agree,
+                    met=self.verdicts.of,
                     anyones=anyones,
                     saw_request=saw_request,
                 )

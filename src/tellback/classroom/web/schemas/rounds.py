@@ -46,7 +46,7 @@ class RoundState(RoundAnswer):
     status: str
     instruction: int | str
     description: int | str | None
-    matched: bool | None = Field(description="Null where it must not count.")
+    matched: bool | None = Field(description="Null where it is not known, or must not count.")
     saw_request: bool | None
 
 
