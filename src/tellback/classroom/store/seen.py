@@ -18,15 +18,15 @@ SECOND_KINDS = (Kind.SECOND, Kind.SKIPPED, Kind.CANNOT_TELL, Kind.FLAGGED)
 def mark_seen(database: Database, lesson: str, account: str, number: int | None = None) -> None:
     """Note that an account was shown the request of a round, or of all rounds so far.
 
-    Rounds that were noted before are left out, so mostly nothing is written.
+    Of all rounds, those are noted that wait for a description: others are shown to everybody.
     """
-    new = (
-        select(rounds.c.lesson, rounds.c.number, literal(account))
-        .where(rounds.c.lesson == lesson, ~_seen_by(account))
-        .order_by(rounds.c.number)
+    new = select(rounds.c.lesson, rounds.c.number, literal(account)).where(
+        rounds.c.lesson == lesson,
+        ~_seen_by(account),
+        rounds.c.number == number
+        if number is not None
+        else rounds.c.described.is_(None) | rounds.c.wants_second.is_(True),
     )
-    if number is not None:
-        new = new.where(rounds.c.number == number)
     with database.read() as connection:
         if connection.execute(new.limit(1)).first() is None:
             return
@@ -34,6 +34,13 @@ def mark_seen(database: Database, lesson: str, account: str, number: int | None 
         # Locked, so that nobody else notes the same meanwhile.
         connection.execute(new.with_for_update(of=rounds))
         connection.execute(insert(seen).from_select(["lesson", "round", "account"], new))
+
+
+def has_asked(connection: Connection, lesson: str, number: int, account: str) -> bool:
+    """Whether an account has asked a round, and so wrote its request."""
+    asked = _event(events, (events.c.seq == rounds.c.asked) & (events.c.account == account))
+    query = select(asked).where(rounds.c.lesson == lesson, rounds.c.number == number)
+    return bool(connection.execute(query).scalar_one())
 
 
 def _seen_by(account: str) -> Exists:
