@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fastapi import Query
 
+from tellback.classroom.learning.exam import Effect
 from tellback.classroom.learning.judged import sounds_alike
-from tellback.classroom.learning.learner import Effect
 from tellback.classroom.learning.verdicts import ASKED_OF_PEOPLE, JudgedBy
 from tellback.classroom.store.descriptions import close_round, withdraw
 from tellback.classroom.store.log import writing
@@ -71,7 +71,12 @@ def _any_round(caller: Caller) -> bool:
 def _effect(effect: Effect) -> EffectAnswer:
     # Answers that became right or wrong come first.
     flips = sorted(effect.changes, key=lambda flip: flip.was_right == flip.is_right)
-    return EffectAnswer(**effect._replace(changes=flips[:MOST_CHANGES])._asdict())
+    known = effect.right is not None
+    return EffectAnswer(
+        **effect._replace(changes=flips[:MOST_CHANGES])._asdict(),
+        gained=sum(bool(one.is_right and not one.was_right) for one in flips) if known else None,
+        lost=sum(bool(one.was_right and not one.is_right) for one in flips) if known else None,
+    )
 
 
 @router.delete("/lessons/{lesson}/rounds/{round}/description")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tellback.certificate import Calibration
+from tellback.classroom.learning.heard import word_meter
 from tellback.classroom.learning.judged import judged_share, likeness_errors
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.progress import certificate, match_rate, running
@@ -27,6 +28,7 @@ from tellback.classroom.web.schemas.progress import (
     ProgressAnswer,
     TeacherAnswer,
     UnsureAnswer,
+    WordsAnswer,
 )
 from tellback.proof import ProofStatus, proof_status_of
 from tellback.theory.shares import Share
@@ -117,8 +119,10 @@ def get_curve(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CurveAn
 
 
 def _curve(connection: Connection, learner: Learner) -> CurveAnswer:
+    meter = word_meter(learner)
     return CurveAnswer(
         described=counts_by_status(connection, learner.lesson).get("described", 0),
         curve=curve(connection, learner.lesson),
+        words=None if meter is None else WordsAnswer(**meter._asdict()),
         match_says=learner.verdicts.says,
     )

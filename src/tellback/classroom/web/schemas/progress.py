@@ -9,11 +9,20 @@ from tellback.classroom.store.progress import CurvePoint
 from tellback.theory.shares import Share
 
 
+class WordsAnswer(BaseModel):
+    """Held-out requests in words that were said."""
+
+    right: int = Field(description="So many of them are met.")
+    requests: int
+    unsaid: list[str] = Field(description="Names in the other requests, which nobody has said.")
+
+
 class CurveAnswer(BaseModel):
     """The number of descriptions, and the success curve."""
 
     described: int
     curve: list[CurvePoint] = Field(description="Empty where nobody can tell what is right.")
+    words: WordsAnswer | None = Field(description="Null if it is not known which words matter.")
     match_says: str = Field(
         description="How it is judged whether a response did what was asked, and how often wrongly."
     )

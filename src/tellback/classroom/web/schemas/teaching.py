@@ -38,6 +38,8 @@ class EffectAnswer(BaseModel):
 
     learned: int = Field(description="Descriptions so far.")
     changes: list[Flip]
+    gained: int | None = Field(description="Held-out requests met now, and not before.")
+    lost: int | None = Field(description="Held-out requests met before, and not now.")
     right: int | None = Field(description="Held-out requests met; null if nobody can tell.")
     requests: int
 

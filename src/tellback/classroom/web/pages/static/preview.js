@@ -44,21 +44,25 @@ async function preview() {
 
 function drawPreview(wanted, preview) {
   const { sure, second } = preview;
+  const several = preview.answer === "several";
   if (preview.drawing) shown = { ...shown, drawing: preview.drawing };
   const first = shown.drawing ? 0 : preview.response;
   const labels = new Map([
-    [first, { text: sure ? "✓ Its choice" : "? Its best guess", class: "picked" }],
+    [first, { text: sure ? "➜ Its choice" : several ? "➜ Fits" : "? Its best guess", class: "picked" }],
   ]);
-  if (second && !shown.drawing) labels.set(second.response, { text: "2nd choice", class: "second" });
+  if (several && !shown.drawing) {
+    for (const other of preview.fitting.slice(1)) labels.set(other, { text: "Fits, too", class: "second" });
+  } else if (second && !shown.drawing) labels.set(second.response, { text: "2nd choice", class: "second" });
   draw(shown, labels);
   const rows = [["First", preview], ...(second ? [["Second", second]] : [])];
-  const says = sure ? preview.says : preview.says.replace(/^I don't know yet: /, "");
+  const says = sure ? preview.says : preview.says.replace(/^(I don't know yet|Several fit): /, "");
+  const picks = `It would ${shown.drawing ? "go like this" : `pick ${placeOf(shown, preview.response)}`}.`;
   byId("preview").replaceChildren(
     make(
       "div",
       { class: "card" },
       make("p", { class: "soft" }, `For the request ${quoted(wanted)}`),
-      make("p", { class: sure ? "big good" : "big unsure" }, sure ? `✓ It would ${shown.drawing ? "go like this" : `pick ${placeOf(shown, preview.response)}`}.` : "? I don’t know yet."),
+      make("p", { class: sure || several ? "big" : "big unsure" }, sure ? `➜ ${picks}` : several ? "➜ Several fit." : "? I don’t know yet."),
       make("p", {}, sure ? says : says.charAt(0).toUpperCase() + says.slice(1)),
       ...(shown.drawing
         ? []
