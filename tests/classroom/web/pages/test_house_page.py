@@ -124,6 +124,7 @@ def test_plan_sentence_and_last_result_are_on_one_screen_and_fit_for_everybody(
         box = page.locator(what).bounding_box()
         assert box is not None
         assert 0 <= box["y"] <= box["y"] + box["height"] <= screen["height"]
+    assert page.locator("#candidates").evaluate("box => box.scrollHeight <= box.clientHeight + 1")
     result = page.locator("#reveal .asked").bounding_box()
     assert result is not None
     assert result["y"] + 60 <= screen["height"]  # at least what was asked for
