@@ -48,7 +48,8 @@ class Log:
     descriptions : sequence of Instruction or None
         x'_t; None where the round was never described.
     matches : Array
-        1 if the description matches the instruction, 0 if not, NaN if there is no description.
+        1 if the description matches the instruction, 0 if not, NaN if there is no description or
+        nobody knows whether it matches.
         Missing matches are not imputed.
     teacher_saw_request : array of bool
         Rounds whose teacher had seen what was asked for. What such a teacher says is no
@@ -272,10 +273,10 @@ class Log:
                 raise SettingError(
                     f"responses[{t}] must be from 0 to {len(task.responses) - 1}, not {response}."
                 )
-            if (self.descriptions[t] is None) != missing[t]:
+            if self.descriptions[t] is None and not missing[t]:
                 raise SettingError(
-                    f"matches[{t}] is {self.matches[t]}, and descriptions[{t}] is "
-                    f"{self.descriptions[t]!r}: a match is missing where a description is."
+                    f"matches[{t}] is {self.matches[t]}, and descriptions[{t}] is None: without a "
+                    "description there is no match."
                 )
         given = self.propensities[~np.isnan(self.propensities)]
         if not ((given > 0) & (given <= 1)).all():

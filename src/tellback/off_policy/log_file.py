@@ -187,10 +187,9 @@ def _checked(line: dict[str, Any], listed: list[Listed]) -> LogEntry:
     description, match = line["description"], line["match"]
     if match not in (0, 1, None) or isinstance(match, bool):
         raise SettingError(f"match must be 0, 1 or null, not {match!r}.")
-    if (match is None) != (description is None):
+    if match is not None and description is None:
         raise SettingError(
-            f"match is {match!r} and description is {description!r}: "
-            "a match is missing where a description is."
+            f"match is {match!r} and description is None: without a description there is no match."
         )
     seen = line["teacher_saw_request"]
     if not isinstance(seen, bool):

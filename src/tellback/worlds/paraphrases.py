@@ -31,7 +31,7 @@ from tellback.worlds.images import (
 )
 from tellback.worlds.pictures import Gallery
 from tellback.worlds.sentences import Object, choice, sample
-from tellback.worlds.wordings import ASKING, TEACHING, Meaning, all_sentences, meaning_of, worded
+from tellback.worlds.wordings import ASKING, TEACHING, Meaning, all_sentences, meaning_of, names_in, worded
 
 CALIBRATING_PAIRS = 1200  # alike, and as many unlike, of teaching wordings
 MEASURING_PAIRS = 1000  # alike, and as many unlike, of an asking and a teaching wording
@@ -72,6 +72,11 @@ class Paraphrases(Images):
         the colour open, words alone cannot decide.
         """
         return _match(self.alike_by, tuple(self.gallery.objects), self.responses)
+
+    @staticmethod
+    def names_in(sentence: str) -> list[str]:
+        """The names of types and colours in a sentence: the words that its meaning rests on."""
+        return names_in(sentence)
 
     def build(self, rng: np.random.Generator) -> Simulation:
         """Build the encoder of pictures, trained if it needs training."""

@@ -7,6 +7,7 @@ name in capitals, ``{Type}`` and ``{Colour}`` for a capitalised name. Typos are 
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import numpy as np
@@ -121,6 +122,16 @@ COLOURS = {
     "orange": Synonyms("orange", ("amber",), ("tangerine",)),
 }
 
+_NAMES = re.compile(
+    r"\b(?:"
+    + "|".join(
+        name
+        for names in (*TYPES.values(), *COLOURS.values())
+        for name in (*names.also, *names.only_asked, names.main)  # "jet black" before "black"
+    )
+    + r")\b"
+)
+
 MAIN = 0.7
 """The probability of the main name; the others share the rest equally."""
 
@@ -163,6 +174,12 @@ def all_sentences(wording: str, thing: Object) -> set[str]:
         for type_name in _all_names(TYPES[kind])
         for colour_name in _all_names(COLOURS[colour])
     }
+
+
+def names_in(sentence: str) -> list[str]:
+    """The names of types and colours in a sentence, also in capitals."""
+    found = _NAMES.findall(sentence.lower())
+    return [str(name) for name in found]
 
 
 def _sampled(names: Synonyms, rng: np.random.Generator, asking: bool) -> str:

@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
+from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store import migrate
 from tellback.classroom.store.database import Database, open_database
+from tellback.classroom.store.descriptions import describe
+from tellback.classroom.store.log import Kind, read_events, writing
+from tellback.classroom.store.rounds import find_round
 from tellback.classroom.store.tables import metadata
+from tellback.classroom.store.tasks import Content
 from tellback.errors import SettingError, TellbackError
+from tellback.matching import MatchSpec, Same
+from tellback.responses import Listed
+from tellback.similarity import Similar
+from tests.support.classroom_lessons import SENTENCES, new_lesson
 
 LATER = """
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "9000"
+down_revision = "{newest}"
 
 
 def upgrade():
@@ -37,13 +49,41 @@ def test_a_database_of_an_older_version_is_migrated(
     database: Database, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     migrations = shutil.copytree(migrate.MIGRATIONS, tmp_path / "migrations")
-    (migrations / "versions" / "0002_test.py").write_text(LATER)
+    newest = ScriptDirectory(str(migrate.MIGRATIONS)).get_current_head()
+    (migrations / "versions" / "9000_test.py").write_text(LATER.format(newest=newest))
     monkeypatch.setattr(migrate, "MIGRATIONS", migrations)
     for _ in range(2):  # the second time there is nothing to do
         migrated = open_database(database_url)
         with migrated.read() as connection:
             assert connection.execute(text("SELECT number FROM later")).all() == []
         migrated.close()
+
+
+def test_a_database_of_the_first_version_gets_the_tables_of_the_newest(
+    database: Database, database_url: str
+) -> None:
+    """Verdicts that it had by comparing words become unknown; those by equality stay."""
+    by_words = create_old_lesson(database, Similar())
+    by_equality = create_old_lesson(database, Same())
+    with database.write() as connection:
+        connection.execute(text("DROP TABLE seen"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    migrated = open_database(database_url)
+    with migrated.read() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        for lesson, known in ((by_words, None), (by_equality, True)):
+            assert find_round(connection, lesson, 1).matched is known
+            (told,) = read_events(connection, lesson, kinds=[Kind.DESCRIBED])
+            assert told.data["matched"] is known
+    migrated.close()
+
+
+def create_old_lesson(database: Database, match: MatchSpec) -> str:
+    lesson = new_lesson(database, replace(SENTENCES, match=match))
+    Learner(database, lesson).ask("left", Listed(np.eye(3)), Content(), "robot")
+    with writing(database, lesson.id) as log:
+        describe(log, 1, "ann", "left", Same(), anyones=True)
+    return lesson.id
 
 
 def test_a_database_of_a_newer_version_is_refused(database: Database, database_url: str) -> None:

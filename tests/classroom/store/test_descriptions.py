@@ -67,7 +67,7 @@ class Expected:
     said: str | None = None
     holder: str | None = None
     until: float = 0.0
-    have_seen: set[str] = field(default_factory=set)  # described it once, so saw the request
+    was_described: bool = False  # once, by anybody
     have_skipped: set[str] = field(default_factory=set)
 
 
@@ -181,9 +181,10 @@ class Teaching(RuleBasedStateMachine):
         assert given.matched == (said == one.instruction)
         assert given.new == (one.said != said)
         if given.new:
-            assert given.saw_request == (who in one.have_seen)
+            # Once it was described, its request is shown under Progress: to anybody.
+            assert given.saw_request == one.was_described
             one.status, one.who, one.said, one.holder = RoundStatus.DESCRIBED, who, said, None
-            one.have_seen.add(who)
+            one.was_described = True
             self.order = [other for other in self.order if other != number] + [number]
 
     @staticmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,15 @@ class Flip:
     after: int | str
     was_right: bool | None  # None if that is not known
     is_right: bool | None
+
+
+class Effect(NamedTuple):
+    """The change of the agent's answers by a description."""
+
+    learned: int
+    changes: list[Flip]
+    right: int | None
+    requests: int
 
 
 class Exam:

@@ -102,7 +102,7 @@ def _entry(task: Task, asked: Data, told: Data | None) -> LogEntry:
         response=asked["response"],
         propensity=math.nan if stated is None else stated,
         description=told["description"] if told else None,
-        match=float(told["matched"]) if told else math.nan,
+        match=float(told["matched"]) if told and told["matched"] is not None else math.nan,
         teacher_saw_request=told["saw_request"] if told else False,
     )
 

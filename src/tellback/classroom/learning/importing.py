@@ -11,6 +11,8 @@ from tellback.arrays import Array
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.lesson_agent import LessonAgent
+from tellback.classroom.learning.verdicts import Verdicts
+from tellback.classroom.store.descriptions import description_data
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
 from tellback.classroom.store.projection import PROJECTED_KINDS, Projection, rebuild_projection
 from tellback.classroom.store.rounds import Drawn, open_round
@@ -65,6 +67,7 @@ class Importer:
         self._log = log
         self._definition = definition
         self._account = account
+        self._verdicts = Verdicts(definition, None)  # imported rounds are not those of its world
         self._untaught = LessonAgent(definition)  # to refuse the tasks that the agent would refuse
         self._unseen: list[tuple[int, Task]] = []  # with the line of each
         self._unseen_responses = 0
@@ -140,10 +143,8 @@ class Importer:
 
     def describe(self, round: int, description: Instruction, saw_request: bool) -> None:
         """A description."""
-        match = self._definition.match
-        assert match is not None
-        matched = bool(match(self._demand(round).instruction, description))
-        data: Data = {"description": description, "saw_request": saw_request, "matched": matched}
+        matched = self._verdicts.match(self._demand(round).instruction, description)
+        data = description_data(description, saw_request, matched)
         seq = self._append(Kind.DESCRIBED, data, round)
         self._said[seq] = description
         self.descriptions += 1
@@ -151,11 +152,9 @@ class Importer:
     def second(self, round: int, description: Instruction, saw_request: bool) -> None:
         """A second description."""
         self._demand(round)
-        match = self._definition.match
-        assert match is not None
         # The first description that was active at this event.
         first = self._projection.of(round).described
-        agrees = first is not None and bool(match(self._said[first], description))
+        agrees = first is not None and self._verdicts.agree(self._said[first], description)
         data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
         self._append(Kind.SECOND, data, round)
 

@@ -15,9 +15,11 @@ from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import build_simulation, content_of
 from tellback.classroom.learning.drawing import drawing_of
-from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Exam, Flip, exam_of
+from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Effect, Exam, exam_of
+from tellback.classroom.learning.heard import Heard
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.sureness import Considered, verdict
+from tellback.classroom.learning.verdicts import Verdicts
 from tellback.classroom.store.active import active_descriptions, latest_described, read_active
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.database import Connection, Database
@@ -60,15 +62,6 @@ class ClaimedRound(NamedTuple):
     task: TaskRow
 
 
-class Effect(NamedTuple):
-    """The change of the agent's answers by a description."""
-
-    learned: int
-    changes: list[Flip]
-    right: int | None
-    requests: int
-
-
 Drawings = Callable[[int], str]
 """The drawing of a candidate, by its place."""
 
@@ -89,6 +82,7 @@ class Learner:
         self._simulation = build_simulation(self.definition)
         streams = Streams(self.definition.seed)
         self._tasks, self._seconds = streams.stream("world"), streams.stream("second")
+        self.verdicts = Verdicts(self.definition, self._simulation)
         self.exam: Exam = exam_of(self.definition, self._simulation)
         self.agent = LessonAgent(self.definition)
         with database.read() as connection:
@@ -96,6 +90,7 @@ class Learner:
             start_from_checkpoint(connection, self.lesson, self.agent, active)
             self.agent.rebuild(active, partial(read_active, connection, self.lesson))
             self.agent.seq = latest_event(connection, self.lesson)
+        self.heard = Heard(database, self.lesson, self.agent)
         self._requests: dict[int, Task | None] = {}
         # The answers to the exam by the state of the agent; None if the requests have changed.
         self._answers: tuple[tuple[int, int, int], list[Any]] | None = None
@@ -272,15 +267,14 @@ class Learner:
         # The effect must be that of this description alone.
         with self._lock if effect else nullcontext():
             before = self._answers_now() if effect else None
-            match = self.definition.match
-            assert match is not None
             with writing(self._database, self.lesson) as log:
                 result = describe(
                     log,
                     round,
                     account,
                     description,
-                    match,
+                    self.verdicts.agree,
+                    met=self.verdicts.of,
                     anyones=anyones,
                     saw_request=saw_request,
                 )
@@ -315,8 +309,13 @@ class Learner:
     def examined(self) -> tuple[int, CurvePoint]:
         """The latest event read, and the point of the success curve there."""
         with self._lock:
-            right = self.exam.right(self._answered()) or []
+            right = self.right() or []
             return self.agent.seq, CurvePoint(self.agent.learned, sum(right), len(right))
+
+    def right(self) -> list[bool] | None:
+        """Which requests of the exam are met; None if that is not known."""
+        with self._lock:
+            return self.exam.right(self._answered())
 
     def unsure(self, most: int = 5) -> list[tuple[Instruction, str]]:
         """The requests of the exam of which the agent is least sure, and why."""
@@ -337,6 +336,7 @@ class Learner:
             agent.explorer.bonuses(task.responses),
             self.agent.learned,
             self.agent.seq,
+            self.heard.least(task.instruction),
         )
 
     def _answers_now(self) -> list[Any]:

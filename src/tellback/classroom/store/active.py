@@ -23,7 +23,7 @@ class ActiveDescription(NamedTuple):
     instruction: Instruction  # x, the request
     choice: Choice
     description: Instruction  # x'
-    matched: bool = False
+    matched: bool | None = None  # whether the response did what was asked, if that is known
     saw_request: bool = False
     account: str = ""  # the teacher's
     drawn: Drawn | None = None  # where the choice is a place in a shortlist

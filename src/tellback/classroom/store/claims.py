@@ -8,6 +8,7 @@ from sqlalchemy import Connection, exists, or_, select, update
 
 from tellback.classroom.store.log import Kind
 from tellback.classroom.store.rounds import COLUMNS, RoundRow, RoundStatus, round_row
+from tellback.classroom.store.seen import not_seen
 from tellback.classroom.store.tables import events, rounds
 
 
@@ -30,6 +31,7 @@ def claim_round(connection: Connection, lesson: str, account: str, until: float)
         & rounds.c.second.is_(None)
         & (rounds.c.status == RoundStatus.DESCRIBED.value)
         & (rounds.c.describer != account)
+        & not_seen(account)
     )
     has_skipped = exists().where(
         events.c.lesson == rounds.c.lesson,

@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, select
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import (
+    AskedRound,
     RoundRow,
     RoundStatus,
     change_round,
@@ -19,25 +20,19 @@ from tellback.classroom.store.rounds import (
     find_asked,
     lock_round,
 )
+from tellback.classroom.store.seen import has_seen
 from tellback.classroom.store.tables import events
 from tellback.roles import Instruction
 from tellback.specs import Data
 
-MatchFunction = Callable[[Instruction, Instruction], bool]
-"""Whether a description (second) matches a request (first)."""
+MatchFunction = Callable[[Instruction, Instruction], bool | None]
+"""Whether a description (second) matches a request or a description (first); None if unknown."""
+
+MetFunction = Callable[[int, AskedRound, Instruction], bool | None]
+"""Whether the response of a round did what was asked, given the description; None if unknown."""
 
 
 _FREE = {"claimed_by": None, "claimed_until": None}
-_DESCRIBED = (
-    select(events.c.seq)
-    .where(
-        events.c.lesson == bindparam("lesson"),
-        events.c.round == bindparam("number"),
-        events.c.account == bindparam("account"),
-        events.c.kind.in_([Kind.DESCRIBED.value, Kind.SECOND.value]),
-    )
-    .limit(1)
-)
 _SECOND = select(events.c.kind, events.c.account, events.c.data).where(
     events.c.lesson == bindparam("lesson"), events.c.seq == bindparam("seq")
 )
@@ -49,7 +44,7 @@ class DescriptionResult(NamedTuple):
     event: int
     new: bool
     asked: Instruction
-    matched: bool
+    matched: bool | None
     saw_request: bool
     second: bool = False
     agrees: bool | None = None
@@ -62,30 +57,44 @@ def describe(
     description: Instruction,
     match: MatchFunction,
     *,
+    met: MetFunction | None = None,
     anyones: bool = False,
     saw_request: bool = False,
 ) -> DescriptionResult:
     """Store a description of a response.
 
     A description that is sent twice is stored once. If the same teacher sends another one, the
-    later one is active. By then the teacher was shown the request, so it is marked: it teaches,
+    later one is active. If the teacher may have seen the request by then, it is marked: it teaches,
     but is no sample of the reward. So is one with ``saw_request``: its teacher knew the request.
 
-    With ``anyones``, the teacher may describe a response without a claim.
+    Parameters
+    ----------
+    log, number, account, description
+        The lesson, the round, who describes it, and what they say.
+    match : callable
+        Whether two descriptions mean the same; and without ``met``, whether a description matches
+        a request.
+    met : callable, optional
+        Whether the response did what was asked.
+    anyones : bool
+        Whether the teacher may describe a response without a claim.
+    saw_request : bool
+        Whether the teacher says that they knew the request.
     """
+    judge = met or (lambda _, asked, told: match(asked.instruction, told))
     round = lock_round(log, number)
     if round.describer not in (None, account) and _may_add_second(round, account):
-        return _second(log, round, account, description, match, saw_request)
+        return _second(log, round, account, description, match, judge, saw_request)
     _refuse_others(round, account, anyones)
-    asked = find_asked(log.connection, log.lesson, round).instruction
-    matched = bool(match(asked, description))
+    asked = find_asked(log.connection, log.lesson, round)
+    matched = judge(number, asked, description)
     if round.described is not None:
         before = event_data(log.connection, log.lesson, round.described)
         if before["description"] == description:
             saw = before["saw_request"]
-            return DescriptionResult(round.described, False, asked, matched, saw)
-    saw = saw_request or _has_described(log, number, account)
-    data: Data = {"description": description, "saw_request": saw, "matched": matched}
+            return DescriptionResult(round.described, False, asked.instruction, matched, saw)
+    saw = saw_request or has_seen(log.connection, log.lesson, number, account)
+    data = description_data(description, saw, matched)
     seq = log.append(Kind.DESCRIBED, data, round=number, account=account)
     change_round(
         log,
@@ -96,7 +105,12 @@ def describe(
         matched=None if saw else matched,
         **_FREE,
     )
-    return DescriptionResult(seq, True, asked, matched, saw)
+    return DescriptionResult(seq, True, asked.instruction, matched, saw)
+
+
+def description_data(description: Instruction, saw_request: bool, matched: bool | None) -> Data:
+    """The data of an event with a description, and whether the response did what was asked."""
+    return {"description": description, "saw_request": saw_request, "matched": matched}
 
 
 def _may_add_second(round: RoundRow, account: str) -> bool:
@@ -113,12 +127,14 @@ def _second(
     account: str,
     description: Instruction,
     match: MatchFunction,
+    judge: MetFunction,
     saw_request: bool,
 ) -> DescriptionResult:
     assert round.described is not None
     first = event_data(log.connection, log.lesson, round.described)["description"]
-    asked = find_asked(log.connection, log.lesson, round).instruction
-    matched, agrees = bool(match(asked, description)), bool(match(first, description))
+    asked = find_asked(log.connection, log.lesson, round)
+    matched, agrees = judge(round.number, asked, description), match(first, description)
+    saw = saw_request or has_seen(log.connection, log.lesson, round.number, account)
     seq = round.second
     if seq is not None:
         given = log.connection.execute(_SECOND, {"lesson": log.lesson, "seq": seq}).one()
@@ -126,14 +142,16 @@ def _second(
             raise ConflictError(
                 "described", f"Round {round.number} was described by somebody else."
             )
-        if given.account != account or json.loads(given.data).get("description") != description:
+        before = json.loads(given.data)
+        if given.account != account or before.get("description") != description:
             raise ConflictError("described", f"Round {round.number} has been described twice.")
+        saw = before["saw_request"]
     else:
-        data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
+        data: Data = {"description": description, "agrees": agrees, "saw_request": saw}
         seq = log.append(Kind.SECOND, data, round=round.number, account=account)
         change_round(log, round.number, second=seq, **_FREE)
     return DescriptionResult(
-        seq, round.second is None, asked, matched, saw_request, second=True, agrees=agrees
+        seq, round.second is None, asked.instruction, matched, saw, second=True, agrees=agrees
     )
 
 
@@ -153,12 +171,6 @@ def _refuse_held(round: RoundRow, account: str) -> None:
     held = round.claimed_by not in (None, account) and (round.claimed_until or 0) >= time.time()
     if held:
         raise ConflictError("claimed", f"Round {round.number} is with somebody else now.")
-
-
-def _has_described(log: LessonLog, number: int, account: str) -> bool:
-    """Whether somebody has described a round before, and so was shown its request."""
-    which = {"lesson": log.lesson, "number": number, "account": account}
-    return log.connection.execute(_DESCRIBED, which).first() is not None
 
 
 def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones: bool) -> bool:

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     FLAGGED = "flagged"
     SECOND = "second"
     CHECKED = "checked"
+    JUDGED = "judged"
     ROLLED_BACK = "rolled_back"
     REDACTED = "redacted"
 

@@ -109,12 +109,15 @@ def checks(connection: Connection, lesson: str) -> list[bool]:
 
 
 def agreement(connection: Connection, lesson: str) -> list[bool]:
-    """For each active second description, in order: whether it agreed with the first."""
+    """For each active second description, in order: whether it agreed with the first.
+
+    Without those of which that is not known, and those of teachers who had seen the request.
+    """
     return [agrees for _, agrees in _seconds(connection, lesson)]
 
 
 def _seconds(connection: Connection, lesson: str) -> list[tuple[str, bool]]:
-    """Account and agreement of each active second description, in order."""
+    """Account and agreement of each active second description that counts, in order."""
     query = (
         select(events.c.account, events.c.data)
         .join(rounds, (rounds.c.lesson == events.c.lesson) & (rounds.c.second == events.c.seq))
@@ -122,7 +125,12 @@ def _seconds(connection: Connection, lesson: str) -> list[tuple[str, bool]]:
         .order_by(events.c.seq)
     )
     rows = connection.execute(query)
-    return [(row.account, json.loads(row.data)["agrees"]) for row in rows]
+    given = [(row.account, json.loads(row.data)) for row in rows]
+    return [
+        (who, data["agrees"])
+        for who, data in given
+        if data["agrees"] is not None and not data["saw_request"]
+    ]
 
 
 def service_counts(connection: Connection, holders: Collection[str]) -> dict[str, int]:

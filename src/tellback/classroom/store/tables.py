@@ -92,11 +92,19 @@ rounds = Table(
     Column("estimate", Float),
     Column("width", Float),
     Column("highest", Float),
-    Column("matched", Boolean),  # None: not counted
+    Column("matched", Boolean),  # did it do what was asked? None: not known, or not counted
     Index(None, "lesson", "status", "number"),
     Index(None, "lesson", "described"),
     Index(None, "lesson", "claimed_by"),
     Index(None, "lesson", "wants_second", "second"),
+)
+
+seen = Table(  # requests that were shown to somebody, other than by describing
+    "seen",
+    metadata,
+    Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
+    Column("round", BigInteger, primary_key=True, autoincrement=False),
+    Column("account", ID, primary_key=True),
 )
 
 checkpoints = Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 import time
 from collections import OrderedDict
@@ -72,8 +73,10 @@ class Classroom:
             with self.database.read() as connection:
                 find_lesson(connection, id)
         except UnknownNameError:
+            # With accounts, teachers must not be able to compute the requests from the seed.
+            seed = secrets.randbits(48) if self.settings.accounts else 0
             with suppress(ConflictError):  # another process was faster
-                self.create(NAMES[id], demonstration(id), id)
+                self.create(NAMES[id], demonstration(id, seed), id)
         return id
 
     def lesson_from(self, path: str | Path, candidates: int, held_out: float) -> str:

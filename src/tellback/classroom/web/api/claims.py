@@ -6,6 +6,8 @@ from fastapi import Response
 
 from tellback.classroom.store.claims import prolong_claim
 from tellback.classroom.store.rounds import find_round
+from tellback.classroom.store.seen import has_asked, mark_seen
+from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.problems import not_found
 from tellback.classroom.web.routing import api_router
@@ -27,11 +29,21 @@ def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer
     claimed = learner.claim(caller.account, until)
     if claimed is None:
         return Response(status_code=204)
+    if room.settings.accounts and not learner.has_world:
+        _note_asker(room, learner.lesson, claimed.task.round, caller.account)
     return ClaimAnswer(
         response=claimed.response if claimed.task.drawing is None else 0,
         until=until,
         **content_fields(learner.lesson, learner.definition.facts.dim, claimed.task),
     )
+
+
+def _note_asker(room: Classroom, lesson: str, round: int, account: str) -> None:
+    """Who asked knows the request. Without accounts, programs and people have the same one."""
+    with room.database.read() as connection:
+        asker = has_asked(connection, lesson, round, account)
+    if asker:
+        mark_seen(room.database, lesson, account, round)
 
 
 @router.put("/lessons/{lesson}/rounds/{round}/claim", status_code=204, response_class=Response)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from fastapi import Query
 
-from tellback.classroom.learning.learner import Effect
+from tellback.classroom.learning.exam import Effect
+from tellback.classroom.learning.judged import sounds_alike
+from tellback.classroom.learning.verdicts import ASKED_OF_PEOPLE, JudgedBy
 from tellback.classroom.store.descriptions import close_round, withdraw
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import RoundStatus, find_round
@@ -31,6 +33,7 @@ MOST_CHANGES = 20
 def describe(
     round: RoundNumber,
     body: NewDescription,
+    room: AClassroom,
     learner: ALearner,
     caller: AsTeacher,
     effect: bool = Query(False, description="Whether to tell its effect on the agent."),
@@ -46,7 +49,19 @@ def describe(
         effect=effect,
     )
     counted = given._asdict() | {"matched": None if given.saw_request else given.matched}
-    return Described(round=round, **counted, effect=None if changed is None else _effect(changed))
+    verdicts, by_people = learner.verdicts, learner.verdicts.by is JudgedBy.PEOPLE
+    alike = None
+    if by_people and effect:
+        with room.database.read() as connection:
+            alike = sounds_alike(learner, connection, round, body.description)
+    return Described(
+        round=round,
+        **counted,
+        judged_by=verdicts.by,
+        sounds_alike=alike,
+        asks_judgement=by_people and verdicts.priority(round) < ASKED_OF_PEOPLE,
+        effect=None if changed is None else _effect(changed),
+    )
 
 
 def _any_round(caller: Caller) -> bool:
@@ -56,7 +71,12 @@ def _any_round(caller: Caller) -> bool:
 def _effect(effect: Effect) -> EffectAnswer:
     # Answers that became right or wrong come first.
     flips = sorted(effect.changes, key=lambda flip: flip.was_right == flip.is_right)
-    return EffectAnswer(**effect._replace(changes=flips[:MOST_CHANGES])._asdict())
+    known = effect.right is not None
+    return EffectAnswer(
+        **effect._replace(changes=flips[:MOST_CHANGES])._asdict(),
+        gained=sum(bool(one.is_right and not one.was_right) for one in flips) if known else None,
+        lost=sum(bool(one.was_right and not one.is_right) for one in flips) if known else None,
+    )
 
 
 @router.delete("/lessons/{lesson}/rounds/{round}/description")

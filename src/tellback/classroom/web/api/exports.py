@@ -14,6 +14,7 @@ from starlette.responses import StreamingResponse
 from tellback.classroom.learning.examples import lesson_examples
 from tellback.classroom.learning.exporting import export_lesson, export_rounds, write_table
 from tellback.classroom.store.lessons import find_lesson
+from tellback.classroom.store.seen import mark_seen
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import ExportQuery
@@ -45,6 +46,7 @@ def export(
     """
     with room.database.read() as connection:
         lesson = find_lesson(connection, learner.lesson)
+    mark_seen(room.database, lesson.id, caller.account)
     dim = learner.definition.facts.dim
     if wanted.format == "log":
         lines = export_rounds(room.database, lesson, dim, learner.agent.model_agent.propensities)

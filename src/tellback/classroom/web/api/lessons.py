@@ -9,6 +9,7 @@ from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId
 from tellback.classroom.web.schemas.lessons import LessonAnswer, Lessons, NewLesson
+from tellback.classroom.web.security.callers import Caller, Role
 
 router = api_router("lessons")
 
@@ -25,11 +26,19 @@ def list_lessons(room: AClassroom, caller: AsTeacher) -> Lessons:
     """All lessons, the newest first."""
     with room.database.read() as connection:
         found = all_lessons(connection)
-    return Lessons(lessons=[LessonAnswer(**lesson._asdict()) for lesson in found])
+    return Lessons(lessons=[LessonAnswer(**_for(caller, one)._asdict()) for one in found])
 
 
 @router.get("/lessons/{lesson}", response_model=LessonAnswer, responses=problems(404, 422))
 def get_lesson(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> LessonRow:
-    """A lesson."""
+    """A lesson. Its seed is for engineers only: requests of a world can be computed from it."""
     with room.database.read() as connection:
-        return find_lesson(connection, lesson)
+        return _for(caller, find_lesson(connection, lesson))
+
+
+def _for(caller: Caller, lesson: LessonRow) -> LessonRow:
+    """A lesson as the caller may see it."""
+    if caller.role.may(Role.ENGINEER):
+        return lesson
+    shown = {name: value for name, value in lesson.definition.items() if name != "seed"}
+    return lesson._replace(definition=shown)

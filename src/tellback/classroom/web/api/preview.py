@@ -45,6 +45,8 @@ def preview(
         **option(found.best).model_dump(),
         second=None if found.second is None else option(found.second),
         sure=found.sure,
+        answer=found.answer,
+        fitting=list(found.fitting),
         says=found.says,
         learned=considered.learned,
         model_version=considered.version,

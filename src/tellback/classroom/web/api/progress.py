@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from tellback.certificate import Calibration
+from tellback.classroom.learning.heard import word_meter
+from tellback.classroom.learning.judged import judged_share, likeness_errors
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.progress import certificate, match_rate, running
+from tellback.classroom.learning.verdicts import JudgedBy
 from tellback.classroom.store.database import Connection
+from tellback.classroom.store.judgements import judged_rounds, judgements
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.progress import curve
 from tellback.classroom.store.reports import (
+    Columns,
     agreement,
     checks,
     round_columns,
@@ -23,8 +28,10 @@ from tellback.classroom.web.schemas.progress import (
     ProgressAnswer,
     TeacherAnswer,
     UnsureAnswer,
+    WordsAnswer,
 )
 from tellback.proof import ProofStatus, proof_status_of
+from tellback.theory.shares import Share
 
 router = api_router("progress", 404, 422)
 
@@ -52,7 +59,8 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         counts = teacher_counts(connection, learner.lesson)
         agreed = agreement(connection, learner.lesson)
         checked = checks(connection, learner.lesson)
-    proof = certificate(learner.definition, columns)
+        matches, says = _matches(connection, learner, columns)
+    proof = certificate(learner.definition, columns, learner.verdicts.by)
     unsure = learner.unsure(MOST_UNSURE)
     return ProgressAnswer(
         lesson=learner.lesson,
@@ -60,7 +68,8 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         events=row.events,
         rounds=row.rounds,
         statuses=statuses,
-        matches=match_rate(columns),
+        judged_by=learner.verdicts.by,
+        matches=matches,
         certified_regret=proof.regret,
         light=proof.light.light,
         light_says=_with_caveat(proof.light, proof_status_of(learner.agent.model_agent)),
@@ -71,8 +80,24 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         ],
         agreement=running(agreed),
         checks=running(checked),
-        **dict(success),
+        **dict(success) | {"match_says": says},
     )
+
+
+def _matches(
+    connection: Connection, learner: Learner, columns: Columns
+) -> tuple[Share | None, str]:
+    """The share of requests that were met, and what it rests on."""
+    verdicts, match = learner.verdicts, learner.definition.match
+    if verdicts.by is not JudgedBy.PEOPLE:
+        errors = match.errors if match and verdicts.by is JudgedBy.RATES else None
+        return match_rate(columns, errors), verdicts.says
+    judged = judgements(connection, learner.lesson)
+    rounds = judged_rounds(connection, learner.lesson)
+    errors = likeness_errors(learner, connection, judged)
+    rates = f". Whether they sound alike, by the agent's ranking: {errors}" if errors else ""
+    says = f"{verdicts.says}, {len(judged)} of {len(rounds)} so far{rates}"
+    return judged_share(rounds, judged, verdicts.priority), says
 
 
 IN_A_LESSON = "nobody knows whether descriptions were skipped, undone or deleted for what they said"
@@ -94,9 +119,10 @@ def get_curve(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CurveAn
 
 
 def _curve(connection: Connection, learner: Learner) -> CurveAnswer:
-    match = learner.definition.match
+    meter = word_meter(learner)
     return CurveAnswer(
         described=counts_by_status(connection, learner.lesson).get("described", 0),
         curve=curve(connection, learner.lesson),
-        match_says=match.says if match else "",
+        words=None if meter is None else WordsAnswer(**meter._asdict()),
+        match_says=learner.verdicts.says,
     )

@@ -9,6 +9,7 @@ from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.learner import Learner, OpenedRound
 from tellback.classroom.store.idempotency import KeyedRequest
 from tellback.classroom.store.rounds import event_data, find_asked, find_round
+from tellback.classroom.store.seen import mark_seen
 from tellback.classroom.store.tasks import Content, find_picture, find_task
 from tellback.classroom.web.dependencies import (
     AClassroom,
@@ -62,11 +63,15 @@ def _ask(
 def get_round(
     lesson: LessonId, round: RoundNumber, room: AClassroom, caller: AsReviewer
 ) -> RoundState:
-    """A round with its request and description: not for teachers, who are to describe it."""
+    """A round with its request and description: not for teachers, who are to describe it.
+
+    If the caller describes the round afterwards, that counts neither as a match nor as none.
+    """
     with room.database.read() as connection:
         found = find_round(connection, lesson, round)
         asked = find_asked(connection, lesson, found)
         told = None if found.described is None else event_data(connection, lesson, found.described)
+    mark_seen(room.database, lesson, caller.account, found.number)
     return RoundState(
         round=found.number,
         status=found.status.value,

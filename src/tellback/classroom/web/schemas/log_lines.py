@@ -115,6 +115,12 @@ class CheckedData(_Loose):
     picked: int = Field(ge=0, le=2**53)
 
 
+class JudgedData(Body):
+    """Whether the response did what was asked; without, nobody could tell."""
+
+    met: bool | None = None
+
+
 class Tombstone(Body):
     """The rest of an event that was redacted."""
 
@@ -163,6 +169,7 @@ EventLine = Annotated[
     | _RoundLine[Literal["skipped", "cannot_tell", "flagged"], EndData]
     | _RoundLine[Literal["withdrawn"], WithdrawnData]
     | _RoundLine[Literal["checked"], CheckedData]
+    | _RoundLine[Literal["judged"], JudgedData]
     | RolledBackLine
     | RedactedLine,
     Field(discriminator="kind"),

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from tellback.classroom.learning.verdicts import JudgedBy
 from tellback.classroom.store.progress import CurvePoint
 from tellback.theory.shares import Share
+
+
+class WordsAnswer(BaseModel):
+    """Held-out requests in words that were said."""
+
+    right: int = Field(description="So many of them are met.")
+    requests: int
+    unsaid: list[str] = Field(description="Names in the other requests, which nobody has said.")
 
 
 class CurveAnswer(BaseModel):
@@ -13,7 +22,10 @@ class CurveAnswer(BaseModel):
 
     described: int
     curve: list[CurvePoint] = Field(description="Empty where nobody can tell what is right.")
-    match_says: str = Field(description="How matches are judged, and how often wrongly.")
+    words: WordsAnswer | None = Field(description="Null if it is not known which words matter.")
+    match_says: str = Field(
+        description="How it is judged whether a response did what was asked, and how often wrongly."
+    )
 
 
 class TeacherAnswer(BaseModel):
@@ -42,7 +54,11 @@ class ProgressAnswer(CurveAnswer):
     events: int
     rounds: int
     statuses: dict[str, int]
-    matches: Share | None = Field(description="Share of descriptions that match the request.")
+    judged_by: JudgedBy = Field(description="What the share of matches rests on.")
+    matches: Share | None = Field(
+        description="Share of described rounds in which the response did what was asked. Null "
+        "where verdicts rest on people who have judged too few."
+    )
     certified_regret: float | None = Field(
         description="The most regret so far, if the agent's bounds hold; null if it has none."
     )
@@ -51,6 +67,6 @@ class ProgressAnswer(CurveAnswer):
     unsure: list[UnsureAnswer]
     teachers: list[TeacherAnswer]
     agreement: Share | None = Field(
-        description="Share of second descriptions that agree with the first."
+        description="Share of second descriptions that agree with the first; null if not known."
     )
     checks: Share | None = Field(description="Share of blind checks with the right pick.")

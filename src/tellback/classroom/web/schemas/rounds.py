@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from tellback.classroom.learning.sureness import Answer
 from tellback.classroom.store.tasks import TaskRow
 from tellback.classroom.web.schemas.common import Body, InstructionField, Text
 
@@ -46,7 +47,7 @@ class RoundState(RoundAnswer):
     status: str
     instruction: int | str
     description: int | str | None
-    matched: bool | None = Field(description="Null where it must not count.")
+    matched: bool | None = Field(description="Null where it is not known, or must not count.")
     saw_request: bool | None
 
 
@@ -95,6 +96,8 @@ class PreviewAnswer(Option):
 
     second: Option | None
     sure: bool
+    answer: Answer = Field(description="Sure; or several fit; or unsure, it does not know yet.")
+    fitting: list[int] = Field(description="All responses that fit, the best first.")
     says: str = Field(description="How sure the agent is and why, in words.")
     learned: int
     model_version: int

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, Field
 
 from tellback.classroom.learning.exam import Flip
+from tellback.classroom.learning.verdicts import JudgedBy
 from tellback.classroom.web.schemas.common import (
     LONGEST_SENTENCE,
     Body,
@@ -37,6 +38,8 @@ class EffectAnswer(BaseModel):
 
     learned: int = Field(description="Descriptions so far.")
     changes: list[Flip]
+    gained: int | None = Field(description="Held-out requests met now, and not before.")
+    lost: int | None = Field(description="Held-out requests met before, and not now.")
     right: int | None = Field(description="Held-out requests met; null if nobody can tell.")
     requests: int
 
@@ -48,10 +51,19 @@ class Described(BaseModel):
     event: int
     new: bool = Field(description="False if the same description was there already.")
     asked: int | str = Field(description="The agent's request.")
-    matched: bool | None = Field(description="Null where it must not count.")
+    matched: bool | None = Field(
+        description="Whether the response did what was asked: null if that is not known, or must "
+        "not count."
+    )
+    judged_by: JudgedBy = Field(description="What this rests on.")
+    sounds_alike: bool | None = Field(
+        description="Where it rests on people, whether the agent ranks responses alike for the "
+        "request and the description. It is no verdict. Null if its effect was not asked for."
+    )
+    asks_judgement: bool = Field(description="Whether the teacher should judge: a random part.")
     saw_request: bool
     second: bool = Field(description="Whether it is a second, independent description.")
-    agrees: bool | None
+    agrees: bool | None = Field(description="With the first one: null if that is not known.")
     effect: EffectAnswer | None
 
 
@@ -80,6 +92,25 @@ class CheckAnswer(RoundContent):
     """A description and the candidates of its round."""
 
     description: int | str
+
+
+class ToJudge(RoundContent):
+    """A round to judge: its request, and the response."""
+
+    instruction: int | str
+    response: int
+
+
+class NewJudgement(Body):
+    """Whether the response did what was asked."""
+
+    met: bool | None = Field(description="Null if you cannot tell.")
+
+
+class Judgement(NewJudgement):
+    """A judgement that was received."""
+
+    round: int
 
 
 class Pick(Body):

@@ -50,15 +50,18 @@ function drawPreview(wanted, preview) {
     drawCard(wanted, preview, pathWords(preview));
     return;
   }
+  const several = preview.answer === "several";
   const labels = new Map([
-    [preview.response, { text: sure ? "✓ Its choice" : "? Its best guess", class: "picked" }],
+    [preview.response, { text: sure ? "➜ Its choice" : several ? "➜ Fits" : "? Its best guess", class: "picked" }],
   ]);
-  if (second) labels.set(second.response, { text: "2nd choice", class: "second" });
+  if (several) {
+    for (const other of preview.fitting.slice(1)) labels.set(other, { text: "Fits, too", class: "second" });
+  } else if (second) labels.set(second.response, { text: "2nd choice", class: "second" });
   draw(shown, labels);
-  const says = sure ? preview.says : preview.says.replace(/^I don't know yet: /, "");
-  const would = sure ? `✓ It would pick ${placeOf(shown, preview.response)}.` : "? I don’t know yet.";
+  const says = sure ? preview.says : preview.says.replace(/^(I don't know yet|Several fit): /, "");
+  const picks = `➜ It would pick ${placeOf(shown, preview.response)}.`;
   drawCard(wanted, preview, [
-    make("p", { class: sure ? "big good" : "big unsure" }, would),
+    make("p", { class: sure || several ? "big" : "big unsure" }, sure ? picks : several ? "➜ Several fit." : "? I don’t know yet."),
     make("p", {}, sure ? says : says.charAt(0).toUpperCase() + says.slice(1)),
     ...numbersOf(preview),
   ]);

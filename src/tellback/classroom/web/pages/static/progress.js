@@ -60,7 +60,30 @@ function drawProof(answer) {
       : `The regret so far is at most ${answer.certified_regret.toFixed(1)} over ` +
           `${counted(answer.rounds, "round")}, if its bounds hold.`,
   );
-  setText("match-says", answer.match_says);
+  // An agent that states no bounds certifies nothing: then nothing is promised here.
+  byId("proof").hidden = answer.light === "dark" && answer.certified_regret === null;
+}
+
+const JUDGED = {
+  truth: "Of described responses, the share that did what was asked, by the truth.",
+  equality: "Of descriptions, the share that equal the request.",
+  rates: "Of described responses, the share that did what was asked, by a match that errs at times: the interval allows for it.",
+  people: "Of described responses, the share that did what was asked, by those that people judged.",
+};
+
+function drawMatches({ matches, judged_by: by, match_says: says }) {
+  byId("matches").replaceChildren(
+    matches ? percent(matches.share) : "–",
+    make("small", {}, matches ? `of ${matches.n}; ${percent(matches.low)}–${percent(matches.high)}` : ""),
+    make("small", {}, !matches && by === "people" ? "not known: too few were judged" : ""),
+  );
+  setText("matches-are", JUDGED[by]);
+  setText("match-says", `Judged ${says}.`);
+}
+
+function drawWords(words) {
+  setText("words-met", words ? `Of the ${words.requests} held-out requests in words that were said, ${words.right} are met.` : "");
+  setText("words-unsaid", words?.unsaid.length ? `Nobody has said ${words.unsaid.map(quoted).join(", ")}.` : "");
 }
 
 function drawUnsure(unsure) {
@@ -88,7 +111,7 @@ function drawTeachers({ teachers, agreement, checks }) {
     "agreement",
     agreement
       ? `Second, independent descriptions agreed with the first: ${shareWords(agreement)}.`
-      : "There are no second, independent descriptions yet.",
+      : "There are no second, independent descriptions that can be compared for sure.",
   );
   setText(
     "checks",
@@ -106,11 +129,8 @@ onUpdate(async () => {
   }
   await findChance(answer.rounds);
   byId("described").textContent = String(answer.described);
-  const { matches } = answer;
-  byId("matches").replaceChildren(
-    matches ? percent(matches.share) : "–",
-    make("small", {}, matches ? `of ${matches.n}; ${percent(matches.low)}–${percent(matches.high)}` : ""),
-  );
+  drawMatches(answer);
+  drawWords(answer.words);
   points = activePoints(answer.curve);
   drawProof(answer);
   drawUnsure(answer.unsure);

@@ -5,7 +5,7 @@ import { counted, make, quoted } from "./dom.js";
 const MOST_LINES = 4;
 const MOST_TOLD = 20; // the service tells no more
 
-export function drawReveal(text, answer) {
+export function drawReveal(text, answer, judge) {
   const parts = [
     make(
       "p",
@@ -17,22 +17,47 @@ export function drawReveal(text, answer) {
     ),
     verdict(answer),
   ];
+  if (answer.asks_judgement) parts.push(question(judge));
   if (answer.second) parts.push(make("p", {}, second(answer)));
   if (answer.effect) parts.push(...effect(answer.effect));
   return make("div", {}, ...parts);
 }
 
-function verdict({ matched, saw_request: saw }) {
+// What is known for sure is said as a verdict; what is only likely, as it sounds.
+const SURE = ["✓ A match: it did what it was asked.", "✗ No match: it did something else. Your words teach it that."];
+const SAME_WORDS = ["✓ A match: you said just what was asked.", "Other words than those of the request. They teach it, too."];
+const SOUNDS = ["≈ That sounds like what was asked.", "≈ That does not sound like what was asked."];
+
+function verdict({ matched, saw_request: saw, judged_by: by, sounds_alike: alike, asked }) {
   if (saw) {
-    const says = "✎ Changed. It teaches, and is left out of the matches: you had seen the request.";
+    const says = "✎ It teaches, and is left out of the matches: you may have seen the request.";
     return make("p", { class: "verdict" }, says);
   }
-  return matched
-    ? make("p", { class: "verdict good" }, "✓ A match: it did what it was asked.")
-    : make("p", { class: "verdict bad" }, "✗ No match: it did something else. Your words teach it that.");
+  const known = by === "truth" || (by === "equality" && typeof asked === "number");
+  if (known && matched !== null) {
+    return make("p", { class: `verdict ${matched ? "good" : "bad"}` }, SURE[matched ? 0 : 1]);
+  }
+  const yes = by === "people" ? alike : matched;
+  const [one, other] = by === "equality" ? SAME_WORDS : SOUNDS;
+  return make("p", { class: "verdict soft" }, yes === null ? "" : yes ? one : other);
+}
+
+function question(judge) {
+  const ask = make("p", { class: "judge", role: "group", "aria-label": "Did it do what was asked?" });
+  const button = (word, met) => {
+    const made = make("button", { type: "button" }, word);
+    made.addEventListener("click", () => {
+      judge(met);
+      ask.replaceChildren("Noted.");
+    });
+    return made;
+  };
+  ask.append("Did it do what was asked? ", button("Yes", true), button("No", false), button("Cannot tell", null));
+  return ask;
 }
 
 function second({ agrees }) {
+  if (agrees === null) return "Somebody else described it before you.";
   return agrees
     ? "Somebody else described it before you, and you agree."
     : "Somebody else described it before you, and in another way.";
@@ -45,7 +70,7 @@ function change({ was_right: was, is_right: is }) {
   return { word: is ? "another right answer" : "another answer, still wrong", mark: "→" };
 }
 
-function effect({ learned, changes, right, requests }) {
+function effect({ learned, changes, gained, lost, right, requests }) {
   const groups = new Map();
   for (const one of changes) {
     const { word, mark } = change(one);
@@ -64,14 +89,18 @@ function effect({ learned, changes, right, requests }) {
   );
   const rest = lines.splice(MOST_LINES).length;
   if (rest) lines.push(make("li", { class: "soft" }, make("span", { class: "mark" }), `and ${rest} more`));
-  const better = changes.filter((one) => one.is_right && !one.was_right).length;
-  const worse = changes.filter((one) => one.was_right && !one.is_right).length;
-  const met = right === null ? "" : ` Now ${right} of ${requests} held-out requests are met.`;
-  const turns = [better && `${better} turned right`, worse && `${worse} turned wrong`].filter(Boolean);
-  const turned = turns.length ? ` ${turns.join(" and ")}.` : "";
   const many = changes.length < MOST_TOLD ? counted(changes.length, "answer") : "20 answers or more";
-  const title = changes.length
-    ? `Your sentence changed ${many}.${turned}${met}`
-    : `Sentence ${learned} changed no answer yet.${met}`;
-  return [make("p", { class: "effect" }, title), make("ul", { class: "plain changes" }, ...lines)];
+  const title = changes.length ? `Your sentence changed ${many}.` : `Sentence ${learned} changed no answer yet.`;
+  const told = right === null ? [] : [achieved(gained, lost, right, requests)];
+  return [...told, make("p", { class: "effect soft" }, title), make("ul", { class: "plain changes" }, ...lines)];
+}
+
+// What the sentence has achieved, first and large.
+function achieved(gained, lost, right, requests) {
+  const more = gained - lost;
+  const now = `${right} of ${requests}`;
+  const both = gained && lost ? ` (${gained} more, ${lost} fewer)` : "";
+  if (more > 0) return make("p", { class: "achieved good" }, `▲ ${counted(more, "more request")} met${both}: now ${now}`);
+  if (more < 0) return make("p", { class: "achieved" }, `▼ ${counted(-more, "request")} fewer met${both}: now ${now}`);
+  return make("p", { class: "achieved soft" }, `${now} held-out requests met${gained ? ", others than before" : ", as before"}`);
 }

@@ -72,7 +72,7 @@ function wait(says) {
 function show(shown) {
   ++turn;
   current = shown;
-  const pick = [shown.response, { text: "✓ Agent’s pick", class: "picked" }];
+  const pick = [shown.response, { text: "➜ Agent’s pick", class: "picked" }];
   draw(shown, new Map(shown.drawing ? [] : [pick]));
   setText("nothing", "");
   said.value = draftOf(shown.round);
@@ -157,8 +157,13 @@ function reached(item, answer) {
   keepDone(done().map((one) => (one.round === item.round ? { ...one, reached: true } : one)));
   if (!lastOf(item.round)) return; // it was undone meanwhile
   if (item.kind === "described") {
-    drawAfter(drawReveal(item.text, answer), { undo: true, change: true });
+    drawAfter(drawReveal(item.text, answer, (met) => judge(item.round, met)), { undo: true, change: true });
   } else drawAfter(make("p", {}, ENDED[item.kind]), { undo: true });
+}
+
+function judge(round, met) {
+  call("PUT", `${lessonPath}/rounds/${round}/judgement`, { met }).catch(() => banner("That was not saved."));
+  said.focus();
 }
 
 function refused(item, status, reason) {
@@ -316,8 +321,18 @@ onUpdate(async () => {
   byId("success").replaceChildren(
     ...(last ? [`${last.right} of ${last.requests}`, make("span", { class: "wide" }, " requests"), " met"] : []),
   );
+  setText("words", answer.words ? wordsSaid(answer.words) : "");
   if (!byId("nothing").hidden && !current && !outbox.items.length) next();
 });
+
+const MOST_NAMED = 5;
+
+function wordsSaid({ right, requests, unsaid }) {
+  const met = `Of the ${requests} requests in words that were said, ${right} are met.`;
+  const rest = unsaid.length > MOST_NAMED ? " …" : "";
+  const names = unsaid.slice(0, MOST_NAMED).map(quoted).join(", ");
+  return unsaid.length ? `${met} Nobody has said ${names}${rest}` : met;
+}
 
 drawUndo();
 drawAside();

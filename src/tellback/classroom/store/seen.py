@@ -1,0 +1,88 @@
+"""Who has seen the request of a round: what they say of it is no blind description."""
+
+from __future__ import annotations
+
+from sqlalchemy import ColumnElement, Connection, Exists, FromClause, exists, insert, literal, select
+
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.log import Kind
+from tellback.classroom.store.tables import events, rounds, seen
+
+SHOWING = (Kind.DESCRIBED, Kind.SECOND, Kind.JUDGED)
+"""The kinds after which the request is shown to the account, or was shown before."""
+
+SECOND_KINDS = (Kind.SECOND, Kind.SKIPPED, Kind.CANNOT_TELL, Kind.FLAGGED)
+"""The kinds that give or decline a second description."""
+
+
+def mark_seen(database: Database, lesson: str, account: str, number: int | None = None) -> None:
+    """Note that an account was shown the request of a round, or of all rounds so far.
+
+    Of all rounds, those are noted that wait for a description: others are shown to everybody.
+    """
+    new = select(rounds.c.lesson, rounds.c.number, literal(account)).where(
+        rounds.c.lesson == lesson,
+        ~_seen_by(account),
+        rounds.c.number == number
+        if number is not None
+        else rounds.c.described.is_(None) | rounds.c.wants_second.is_(True),
+    )
+    with database.read() as connection:
+        if connection.execute(new.limit(1)).first() is None:
+            return
+    with database.write() as connection:
+        # Locked, so that nobody else notes the same meanwhile.
+        connection.execute(new.with_for_update(of=rounds))
+        connection.execute(insert(seen).from_select(["lesson", "round", "account"], new))
+
+
+def has_asked(connection: Connection, lesson: str, number: int, account: str) -> bool:
+    """Whether an account has asked a round, and so wrote its request."""
+    asked = _event(events, (events.c.seq == rounds.c.asked) & (events.c.account == account))
+    query = select(asked).where(rounds.c.lesson == lesson, rounds.c.number == number)
+    return bool(connection.execute(query).scalar_one())
+
+
+def _seen_by(account: str) -> Exists:
+    return exists().where(
+        seen.c.lesson == rounds.c.lesson,
+        seen.c.round == rounds.c.number,
+        seen.c.account == account,
+    )
+
+
+def has_seen(connection: Connection, lesson: str, number: int, account: str) -> bool:
+    """Whether an account has seen the request of a round, or may have.
+
+    It may have if anybody could: once a round was described, its request is shown under Progress.
+    A round that waits for a second description is not shown there.
+    """
+    here = (rounds.c.lesson == lesson, rounds.c.number == number)
+    query = select(_seen_by(account) | _has_met(account) | _public()).where(*here)
+    return bool(connection.execute(query).scalar_one())
+
+
+def _has_met(account: str) -> Exists:
+    """Whether an account has ever described or judged the round of a query on ``rounds``."""
+    kinds = [kind.value for kind in SHOWING]
+    return _event(events, (events.c.account == account) & events.c.kind.in_(kinds))
+
+
+def not_seen(account: str) -> ColumnElement[bool]:
+    """Whether the account was not shown the request of the round of a query on ``rounds``."""
+    return ~_seen_by(account) & ~_has_met(account)
+
+
+def _public() -> ColumnElement[bool]:
+    """Whether the round was ever described, and then waited for no second description."""
+    first = events.alias("first")
+    described = _event(first, first.c.kind == Kind.DESCRIBED.value)
+    later = events.c.kind.in_([kind.value for kind in SECOND_KINDS]) & (events.c.seq > first.c.seq)
+    return described.where(rounds.c.wants_second.is_(False) | _event(events, later))
+
+
+def _event(log: FromClause, condition: ColumnElement[bool]) -> Exists:
+    """Whether there is such an event of the round of a query on ``rounds``."""
+    return exists().where(
+        log.c.lesson == rounds.c.lesson, log.c.round == rounds.c.number, condition
+    )
