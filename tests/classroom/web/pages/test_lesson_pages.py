@@ -405,11 +405,10 @@ def test_scripts_in_what_people_write_are_shown_as_text(browser: Browser, shared
         ann.page.locator(".choice").nth(1).click()
         expect(ann.page.locator("#reveal")).to_contain_text(re.compile("✓ Right|✗ It was number 1"))
         ann.page.locator("#next").click()
-        for key in ("y", "n"):  # then she is asked whether the agent did what was asked
+        for name in ("Yes", "No"):  # then she is asked whether the agent did what was asked
             expect(ann.page.locator("#title")).to_have_text("Did it do that?")
             expect(ann.page.locator("#quote")).to_contain_text(SCRIPT)
-            with ann.page.expect_response(lambda answer: answer.request.method == "PUT"):
-                ann.page.keyboard.press(key)
+            ann.page.get_by_role("button", name=name, exact=True).click()
         expect(ann.page.locator("#nothing")).to_contain_text("nothing to check")
     assert [kind for kind, *_ in events(shared, "evil")[-3:]] == ["checked", "judged", "judged"]
 

@@ -54,6 +54,7 @@ async function askJudgement(answer) {
   byId("reveal").replaceChildren();
   head("Did it do that?", "It was asked for:", answer.instruction);
   draw(shown, new Map([[shown.response, { text: "➜ Agent’s pick", class: "picked" }]]));
+  enable(true);
   main.focus({ preventScroll: true });
 }
 
@@ -61,9 +62,14 @@ async function judge(met) {
   if (judging === null) return;
   const path = `${lessonPath}/rounds/${judging}/judgement`;
   judging = null;
+  enable(false);
   const { ok, problem } = await persist(() => call("PUT", path, { met }));
   banner(ok ? "" : (problem?.detail ?? "That was not saved."));
   next();
+}
+
+function enable(on) {
+  for (const button of document.querySelectorAll("[data-met]")) button.disabled = !on;
 }
 
 for (const button of document.querySelectorAll("[data-met]")) {
