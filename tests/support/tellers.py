@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -35,7 +35,14 @@ PARAPHRASED = {
     "cyan": ("teal-ish", "pool water", "cyan"),
     "orange": ("carrot", "pumpkin", "orange"),
 }
-MESSY = ("{c} {t}", "{c}{t} lol", "ein {c} {t}", "{t}!!! {c}", "uhh {t}, {c}?", "{c}es {t} \U0001f44d")
+MESSY = (
+    "{c} {t}",
+    "{c}{t} lol",
+    "ein {c} {t}",
+    "{t}!!! {c}",
+    "uhh {t}, {c}?",
+    "{c}es {t} \U0001f44d",
+)
 MESSY_NAMES = {
     "square": ("sqaure", "Quadrat", "\u2b1b", "squre"),
     "rectangle": ("rectangel", "Rechteck", "\u25ac", "rect"),
@@ -71,7 +78,7 @@ def messy(shape: Shape, rng: np.random.Generator) -> str:
 
 def _worded(
     wordings: tuple[str, ...],
-    names: dict[str, tuple[str, ...]],
+    names: Mapping[str, tuple[str, ...]],
     shape: Shape,
     rng: np.random.Generator,
 ) -> str:

@@ -29,7 +29,7 @@ def test_stated_intervals_cover_the_share_of_requests_met_in_95_of_100_lessons()
     rng = np.random.default_rng(0)
     missed = 0
     for _ in range(200):
-        order = rng.random(81)
+        order = dict(enumerate(rng.random(81).tolist()))
         skill = np.linspace(rng.random(), rng.random(), 81)
         met = rng.random(81) < skill
         judged: dict[int, bool | None] = {}
@@ -37,7 +37,7 @@ def test_stated_intervals_cover_the_share_of_requests_met_in_95_of_100_lessons()
         for number in range(1, 81):
             if order[number] < ASKED_OF_PEOPLE:
                 judged[number] = bool(met[number])
-            share = judged_share(range(1, number + 1), judged, lambda n: float(order[n]))
+            share = judged_share(range(1, number + 1), judged, order.__getitem__)
             if share is not None:
                 inside &= share.low <= met[1 : number + 1].mean() <= share.high
         missed += not inside
@@ -84,6 +84,7 @@ def test_the_latest_judgement_of_a_round_counts_unless_it_is_deleted_or_rolled_b
 ) -> None:
     learner = Learner(database, new_lesson(database, BY_PEOPLE))
     taught(database, learner, 3)
+
     def standing() -> dict[int, bool | None]:
         with database.read() as connection:
             return judgements(connection, learner.lesson)

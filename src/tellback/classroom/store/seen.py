@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, Exists, FromClause, exists, insert, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Exists,
+    FromClause,
+    exists,
+    insert,
+    literal,
+    select,
+)
 
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.log import Kind

@@ -20,7 +20,8 @@ expect.set_options(timeout=120_000)  # a machine may be busy
 INSIDE = """(name) => {
   const box = document.querySelector(name).getBoundingClientRect();
   const list = document.querySelector("#candidates").getBoundingClientRect();
-  const frame = name === ".picked" ? list : { top: 0, left: 0, bottom: innerHeight, right: innerWidth };
+  const all = { top: 0, left: 0, bottom: innerHeight, right: innerWidth };
+  const frame = name === ".picked" ? list : all;
   return box.width > 0 && box.top >= frame.top - 1 && box.bottom <= frame.bottom + 1
     && box.left >= frame.left - 1 && box.right <= frame.right + 1 && box.bottom <= innerHeight;
 }"""

@@ -40,7 +40,9 @@ def next_judgement(room: AClassroom, learner: ALearner, caller: AsTeacher) -> To
         )
         if number is None:
             return Response(status_code=204)
-        asked = find_asked(connection, learner.lesson, find_round(connection, learner.lesson, number))
+        asked = find_asked(
+            connection, learner.lesson, find_round(connection, learner.lesson, number)
+        )
         task = find_task(connection, learner.lesson, number)
     mark_seen(room.database, learner.lesson, caller.account, number)
     return ToJudge(
