@@ -63,7 +63,7 @@ def test_sentences_and_what_is_missing_come_back_too(tmp_path: Path) -> None:
         ("response", 7, "Line 3 of log.jsonl: response must be from 0 to 2, not 7"),
         ("responses", 4, "Line 3 of log.jsonl: responses must be the number of a set"),
         ("match", 0.5, "Line 3 of log.jsonl: match must be 0, 1 or null"),
-        ("match", None, "Line 3 of log.jsonl: match is None and description is"),
+        ("description", None, "Line 3 of log.jsonl: match is 0 and description is None"),
         ("instruction", 1.5, "Line 3 of log.jsonl: instruction must be a whole number"),
         ("description", [1], "Line 3 of log.jsonl: description must be a whole number"),
         ("teacher_saw_request", 1, "Line 3 of log.jsonl: teacher_saw_request must be true or"),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 from dataclasses import dataclass
 
-from tellback.errors import SettingError, real, whole
+from tellback.errors import SettingError, TellbackError, real, whole
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
@@ -62,3 +63,16 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False
+
+
+def free_port(host: str, wanted: int) -> int:
+    """The wanted port, or the next one that is free."""
+    for port in range(wanted, min(wanted + 50, 65536)):
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                trial.bind((host, port))
+            except OSError:
+                continue
+            return port
+    raise TellbackError(f"No port from {wanted} on is free on {host}.")

@@ -50,10 +50,13 @@ def teach(
     Example: tellback teach --from recording.jsonl
     """
     _demand_extra()
-    from tellback.classroom.settings import Settings
-    from tellback.classroom.web import serving
+    from tellback.classroom.settings import Settings, free_port
 
     host = "127.0.0.1"
+    found = free_port(host, port)
+    _say_starting(host, found, stderr=True)
+    from tellback.classroom.web import serving
+
     settings = Settings(
         database or default_database(), accounts=False, requests_a_minute=0, private_webhooks=True
     )
@@ -63,7 +66,6 @@ def teach(
         lesson = _demonstration(settings, house)
     else:
         lesson = _from_recording(settings, recording, candidates, held_out)
-    found = serving.free_port(host, port)
     url = f"http://{host}:{found}/teach/{lesson}"
     console(stderr=True).print(
         f"Teach at [bold]{url}[/]   (lessons are kept in {settings.database}; Ctrl-C ends)",
@@ -109,6 +111,7 @@ def serve(
     which it is reached. Logs are lines of JSON on standard error.
     """
     _demand_extra()
+    _say_starting(host, port, stderr=False)  # where the lines of the log are not
     from tellback.classroom.settings import LOOPBACK_NAMES, Settings
     from tellback.classroom.store.database import open_database
     from tellback.classroom.web import serving
@@ -131,6 +134,16 @@ def serve(
         for house in (False, True):
             _demonstration(settings, house)
     serving.serve(settings, host, port, workers)
+
+
+def _say_starting(host: str, port: int, stderr: bool) -> None:
+    """Say at once what happens: what comes next takes some seconds, or longer the first time."""
+    address = f"[{host}]" if ":" in host else host
+    console(stderr=stderr).print(
+        f"Starting the classroom, which will listen on http://{address}:{port}. "
+        "(The first start compiles code: up to a minute.)",
+        soft_wrap=True,
+    )
 
 
 def _demand_extra() -> None:

@@ -27,6 +27,7 @@ from tellback.theory.radius import (
     self_normalized_radius,
     softmax_radius,
 )
+from tellback.theory.sampled import sampled_share
 from tellback.theory.softmax_class import (
     SOFTMAX_SPREAD,
     bracketing_log_size,
@@ -65,6 +66,7 @@ __all__ = [
     "repaired_regret_bound",
     "running_mean",
     "running_share",
+    "sampled_share",
     "self_normalized_radius",
     "self_normalized_regret_bound",
     "softmax",

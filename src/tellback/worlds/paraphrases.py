@@ -31,7 +31,15 @@ from tellback.worlds.images import (
 )
 from tellback.worlds.pictures import Gallery
 from tellback.worlds.sentences import Object, choice, sample
-from tellback.worlds.wordings import ASKING, TEACHING, Meaning, all_sentences, meaning_of, names_in, worded
+from tellback.worlds.wordings import (
+    ASKING,
+    TEACHING,
+    Meaning,
+    all_sentences,
+    meaning_of,
+    names_in,
+    worded,
+)
 
 CALIBRATING_PAIRS = 1200  # alike, and as many unlike, of teaching wordings
 MEASURING_PAIRS = 1000  # alike, and as many unlike, of an asking and a teaching wording

@@ -46,7 +46,6 @@ def pictures(seed: int = 0) -> Definition:
         candidates=IMAGES,
         encoder=world.encoder,
         agent=Greedy(model=Keywords(waves=0)),
-        match=world.match,
         world=world,
         seed=seed,
     )

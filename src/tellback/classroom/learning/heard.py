@@ -78,4 +78,5 @@ def word_meter(learner: Learner) -> WordMeter | None:
             unsaid.update(missing)
             if not missing:
                 within.append(met)
-    return WordMeter(sum(within), len(within), [name for name, _ in unsaid.most_common(MOST_UNSAID)])
+    names = [name for name, _ in unsaid.most_common(MOST_UNSAID)]
+    return WordMeter(sum(within), len(within), names)

@@ -70,9 +70,7 @@ def sounds_alike(
     return sound_alike(one, other)
 
 
-def likeness_errors(
-    learner: Learner, connection: Connection, judged: Judged
-) -> ErrorRates | None:
+def likeness_errors(learner: Learner, connection: Connection, judged: Judged) -> ErrorRates | None:
     """How often sounding alike is wrong, against people's judgements; None if there are too few."""
     alike: dict[bool, list[bool]] = {True: [], False: []}  # by what people said
     for number, met in list(judged.items())[-MOST_COMPARED:]:

@@ -18,7 +18,7 @@ from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Effect, Exam, exam_of
 from tellback.classroom.learning.heard import Heard
 from tellback.classroom.learning.lesson_agent import LessonAgent
-from tellback.classroom.learning.sureness import Considered, verdict
+from tellback.classroom.learning.sureness import Answer, Considered, verdict
 from tellback.classroom.learning.verdicts import Verdicts
 from tellback.classroom.store.active import active_descriptions, latest_described, read_active
 from tellback.classroom.store.claims import claim_round
@@ -327,7 +327,9 @@ class Learner:
             ((verdict(one), task) for task, one in considered),
             key=lambda pair: pair[0].margin,
         )
-        return [(task.instruction, one.says) for one, task in found if not one.sure][:most]
+        return [(task.instruction, one.says) for one, task in found if one.answer is Answer.UNSURE][
+            :most
+        ]
 
     def _considered(self, task: Task) -> Considered:
         task, agent = self.agent.shortlisted(task), self.agent.model_agent

@@ -24,8 +24,9 @@ OFTEN_HEARD = 3
 """Several responses fit if they have half the best estimate, and all others a quarter at most.
 
 Each word of the request must have been said in three descriptions: else an unknown word might tell
-them apart. In the demonstration (seeds 1000 to 1011, requests that name a type, a colour or both), in
-89% of such answers several did fit after 20 descriptions, and in 99.9% after 60.
+them apart. In the demonstration (seeds 0 to 19, 400 requests each that name a type, a colour or
+both), several did fit in 89% of 513 such answers after 20 descriptions and in 99.7% of 2,115 after
+60. The three numbers were chosen on other seeds.
 """
 
 

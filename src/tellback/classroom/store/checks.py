@@ -9,6 +9,7 @@ from sqlalchemy import Connection, func, or_, select
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import find_asked, find_round
+from tellback.classroom.store.seen import not_seen
 from tellback.classroom.store.tables import events, rounds, tasks
 from tellback.classroom.store.tasks import FEATURE_BYTES, find_task
 from tellback.errors import FieldError
@@ -33,6 +34,7 @@ def round_to_check(
             rounds.c.lesson == lesson,
             func.length(tasks.c.features) > FEATURE_BYTES * dim,
             rounds.c.describer != account,
+            not_seen(account),  # who has judged the round, or read it, knows the response
             rounds.c.number.not_in(mine),
             # The teacher of a second description must not see the first one.
             or_(rounds.c.wants_second.is_(False), rounds.c.second.is_not(None)),

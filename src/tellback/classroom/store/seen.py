@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ColumnElement, Connection, Exists, FromClause, exists, insert, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Exists,
+    FromClause,
+    exists,
+    insert,
+    literal,
+    select,
+)
 
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.log import Kind
@@ -64,8 +73,8 @@ def has_seen(connection: Connection, lesson: str, number: int, account: str) -> 
 
 def _has_met(account: str) -> Exists:
     """Whether an account has ever described or judged the round of a query on ``rounds``."""
-    kinds = [kind.value for kind in SHOWING]
-    return _event(events, (events.c.account == account) & events.c.kind.in_(kinds))
+    theirs, kinds = events.alias("theirs"), [kind.value for kind in SHOWING]
+    return _event(theirs, (theirs.c.account == account) & theirs.c.kind.in_(kinds))
 
 
 def not_seen(account: str) -> ColumnElement[bool]:
@@ -77,8 +86,13 @@ def _public() -> ColumnElement[bool]:
     """Whether the round was ever described, and then waited for no second description."""
     first = events.alias("first")
     described = _event(first, first.c.kind == Kind.DESCRIBED.value)
-    later = events.c.kind.in_([kind.value for kind in SECOND_KINDS]) & (events.c.seq > first.c.seq)
-    return described.where(rounds.c.wants_second.is_(False) | _event(events, later))
+    answered = exists().where(
+        events.c.lesson == first.c.lesson,
+        events.c.round == first.c.round,
+        events.c.seq > first.c.seq,
+        events.c.kind.in_([kind.value for kind in SECOND_KINDS]),
+    )
+    return described.where(rounds.c.wants_second.is_(False) | answered)
 
 
 def _event(log: FromClause, condition: ColumnElement[bool]) -> Exists:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import socket
 from dataclasses import asdict
 
 import uvicorn
@@ -50,19 +49,6 @@ def app_of_environment() -> FastAPI:
     log_to(level=given["level"])
     values = given["settings"]
     return create_app(Settings(**{**values, "hosts": tuple(values["hosts"])}))
-
-
-def free_port(host: str, wanted: int) -> int:
-    """The wanted port, or the next one that is free."""
-    for port in range(wanted, min(wanted + 50, 65536)):
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                trial.bind((host, port))
-            except OSError:
-                continue
-            return port
-    raise TellbackError(f"No port from {wanted} on is free on {host}.")
 
 
 def demand_safe_host(settings: Settings, host: str, database: Database) -> None:

@@ -165,7 +165,7 @@ def test_a_lesson_is_taught_by_keyboard_alone(browser: Browser, own: Running) ->
         assert urlsplit(page.url).path == "/teach/pictures"
         expect(page.locator("#said")).to_be_focused()
         expect(page.locator(".candidate")).to_have_count(5)
-        expect(page.locator(".picked .label")).to_contain_text("✓ Agent")
+        expect(page.locator(".picked .label")).to_contain_text("➜ Agent")
         first = visit.round
         keys.press("Enter")
         expect(page.locator("#problem")).to_have_text("Say something, or skip it.")
@@ -175,7 +175,7 @@ def test_a_lesson_is_taught_by_keyboard_alone(browser: Browser, own: Running) ->
         reveal = page.locator("#reveal")
         expect(reveal).to_contain_text(f"“{asked_in(own, first)}”")
         expect(reveal).to_contain_text("atch")
-        expect(reveal).to_contain_text("of 100 held-out requests are met")
+        expect(reveal).to_contain_text("of 100")
         expect(page.locator("#said")).to_be_focused()
         keys.press("Alt+s")
         third = visit.next_after(second)
@@ -405,8 +405,12 @@ def test_scripts_in_what_people_write_are_shown_as_text(browser: Browser, shared
         ann.page.locator(".choice").nth(1).click()
         expect(ann.page.locator("#reveal")).to_contain_text(re.compile("✓ Right|✗ It was number 1"))
         ann.page.locator("#next").click()
+        for name in ("Yes", "No"):  # then she is asked whether the agent did what was asked
+            expect(ann.page.locator("#title")).to_have_text("Did it do that?")
+            expect(ann.page.locator("#quote")).to_contain_text(SCRIPT)
+            ann.page.get_by_role("button", name=name, exact=True).click()
         expect(ann.page.locator("#nothing")).to_contain_text("nothing to check")
-    assert events(shared, "evil")[-1][0] == "checked"
+    assert [kind for kind, *_ in events(shared, "evil")[-3:]] == ["checked", "judged", "judged"]
 
 
 def test_a_preview_is_shown_and_progress_is_kept_up(browser: Browser, own: Running) -> None:

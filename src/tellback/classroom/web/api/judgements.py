@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import Response
 
 from tellback.classroom.learning.judged import next_to_judge
+from tellback.classroom.learning.verdicts import JudgedBy
 from tellback.classroom.store.judgements import judged_rounds, judgements, keep_judgement
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import find_asked, find_round
@@ -25,7 +26,12 @@ router = api_router("checks", 404, 422)
     response_model=ToJudge,
 )
 def next_judgement(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ToJudge | Response:
-    """A described round, drawn at random, to say whether it did what was asked."""
+    """A described round, drawn at random, to say whether it did what was asked.
+
+    Only where verdicts rest on people.
+    """
+    if learner.verdicts.by is not JudgedBy.PEOPLE:
+        return Response(status_code=204)
     with room.database.read() as connection:
         number = next_to_judge(
             judged_rounds(connection, learner.lesson),
@@ -34,7 +40,9 @@ def next_judgement(room: AClassroom, learner: ALearner, caller: AsTeacher) -> To
         )
         if number is None:
             return Response(status_code=204)
-        asked = find_asked(connection, learner.lesson, find_round(connection, learner.lesson, number))
+        asked = find_asked(
+            connection, learner.lesson, find_round(connection, learner.lesson, number)
+        )
         task = find_task(connection, learner.lesson, number)
     mark_seen(room.database, learner.lesson, caller.account, number)
     return ToJudge(

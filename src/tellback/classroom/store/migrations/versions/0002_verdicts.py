@@ -26,9 +26,11 @@ def upgrade() -> None:
         if (json.loads(definition).get("match") or {}).get("kind") == "same":
             continue
         which = {"lesson": lesson}
-        connection.execute(sa.text("UPDATE rounds SET matched = NULL WHERE lesson = :lesson"), which)
+        unknown = sa.text("UPDATE rounds SET matched = NULL WHERE lesson = :lesson")
+        connection.execute(unknown, which)
         words = sa.text(
-            "SELECT seq, data FROM events WHERE lesson = :lesson AND kind IN ('described', 'second')"
+            "SELECT seq, data FROM events "
+            "WHERE lesson = :lesson AND kind IN ('described', 'second')"
         )
         changed = [
             which | {"seq": seq, "data": json.dumps(json.loads(data) | _unknown(json.loads(data)))}

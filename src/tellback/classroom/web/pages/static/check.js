@@ -1,4 +1,5 @@
-// A blind check: which response does somebody else's description fit?
+// Checks: whether the agent did what was asked, where only people can tell; and blind ones, which
+// response somebody else's description fits.
 
 import { call, lessonPath } from "./api.js";
 import { banner, persist } from "./banner.js";
@@ -11,8 +12,16 @@ const main = byId("main");
 let check = null;
 let open = false; // whether it is still to be picked
 
+let judging = null; // the round of which it is asked whether the agent did what was asked
+
 async function next() {
   const result = await persist(() => call("POST", `${lessonPath}/checks`));
+  // Afterwards: who has judged a round has seen the pick.
+  const toJudge = result.status === 200 ? null : await persist(() => call("POST", `${lessonPath}/judgements`));
+  if (toJudge?.status === 200) {
+    await askJudgement(toJudge.answer);
+    return;
+  }
   byId("nothing").hidden = result.status === 200;
   byId("stage").hidden = result.status !== 200;
   if (result.status !== 200) {
@@ -21,11 +30,50 @@ async function next() {
   }
   check = await persist(() => withFeatures(result.answer));
   open = true;
-  byId("quote").textContent = quoted(check.description);
+  head("Which one is it?", "Somebody said:", check.description);
   byId("reveal").replaceChildren();
   byId("next").hidden = true;
   drawAll(new Map());
   main.focus({ preventScroll: true });
+}
+
+function head(title, says, words) {
+  byId("title").textContent = title;
+  byId("quoted").textContent = says;
+  byId("quote").textContent = quoted(words);
+  byId("judge").hidden = judging === null;
+  byId("keys").hidden = judging !== null;
+}
+
+async function askJudgement(answer) {
+  judging = answer.round;
+  const shown = await persist(() => withFeatures(answer));
+  byId("nothing").hidden = true;
+  byId("stage").hidden = false;
+  byId("next").hidden = true;
+  byId("reveal").replaceChildren();
+  head("Did it do that?", "It was asked for:", answer.instruction);
+  draw(shown, new Map([[shown.response, { text: "➜ Agent’s pick", class: "picked" }]]));
+  enable(true);
+  main.focus({ preventScroll: true });
+}
+
+async function judge(met) {
+  if (judging === null) return;
+  const path = `${lessonPath}/rounds/${judging}/judgement`;
+  judging = null;
+  enable(false);
+  const { ok, problem } = await persist(() => call("PUT", path, { met }));
+  banner(ok ? "" : (problem?.detail ?? "That was not saved."));
+  next();
+}
+
+function enable(on) {
+  for (const button of document.querySelectorAll("[data-met]")) button.disabled = !on;
+}
+
+for (const button of document.querySelectorAll("[data-met]")) {
+  button.addEventListener("click", () => judge(JSON.parse(button.dataset.met)));
 }
 
 function drawAll(labels) {
@@ -42,7 +90,7 @@ function drawAll(labels) {
 }
 
 async function pick(response) {
-  if (!open || response >= check.candidates) return;
+  if (!open || judging !== null || response >= check.candidates) return;
   open = false;
   const { round } = check;
   const path = `${lessonPath}/rounds/${round}/check`;
@@ -68,7 +116,9 @@ byId("next").addEventListener("click", next);
 
 main.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (/^[1-9]$/.test(event.key)) pick(Number(event.key) - 1);
+  const met = { y: true, n: false, c: null }[event.key.toLowerCase()];
+  if (judging !== null && met !== undefined) judge(met);
+  else if (/^[1-9]$/.test(event.key)) pick(Number(event.key) - 1);
 });
 
 next();

@@ -104,7 +104,7 @@ function drawTeachers({ teachers, agreement, checks }) {
   ]);
   byId("teachers").replaceChildren(
     rows.length
-      ? table("What each teacher has done", ["Name", "Descriptions", "Matches", "Agreed as second"], rows)
+      ? table("What each teacher has done", ["Name", "Descriptions", "Requests met", "Agreed as second"], rows)
       : make("p", {}, "Nobody has described anything yet."),
   );
   setText(

@@ -39,7 +39,8 @@ function verdict({ matched, saw_request: saw, judged_by: by, sounds_alike: alike
   }
   const yes = by === "people" ? alike : matched;
   const [one, other] = by === "equality" ? SAME_WORDS : SOUNDS;
-  return make("p", { class: "verdict soft" }, yes === null ? "" : yes ? one : other);
+  const says = yes === null ? "It is not known whether it did what was asked." : yes ? one : other;
+  return make("p", { class: "verdict soft" }, says);
 }
 
 function question(judge) {

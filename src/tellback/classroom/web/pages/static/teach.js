@@ -328,7 +328,7 @@ onUpdate(async () => {
 const MOST_NAMED = 5;
 
 function wordsSaid({ right, requests, unsaid }) {
-  const met = `Of the ${requests} requests in words that were said, ${right} are met.`;
+  const met = `In words that were said: ${right} of ${requests} met.`;
   const rest = unsaid.length > MOST_NAMED ? " …" : "";
   const names = unsaid.slice(0, MOST_NAMED).map(quoted).join(", ");
   return unsaid.length ? `${met} Nobody has said ${names}${rest}` : met;
