@@ -1,16 +1,20 @@
 """A model that reads a sentence phrase by phrase.
 
 "walk past the lamp to the red chair" has a phrase that begins with "past" and one that begins with
-"to" (``placed_words``). A sentence is taken for a draw of its phrases, and of the words in each:
+"to" (``placed_words``). A sentence is taken for a draw of phrases, and of words in each of them:
 
-    P(x | y, s) = product over phrases of P(it occurs), or 1 - P(it occurs) if x has it not,
-                  and, over all words heard in a phrase of x, of P(the word | the phrase), or 1 less.
+    P(x | y, s) = product of P(phrase), over the phrases of x,
+                  of 1 - P(phrase), over the phrases that x does not have,
+                  of P(word | phrase), over the words of x,
+                  of 1 - P(word | phrase), over the other words heard in the phrases of x.
 
-Every probability is a ridge estimate, linear in the features: f . g(y, s) with
-f = Sigma^-1 sum of g over the descriptions with the word in that phrase (Algorithm 1, line 4, has
-Sigma). That is the right form where the teacher names one of several things at random, each as a
-share of the features. Estimates of words that the features say little about are shrunk to the share
-of descriptions that have them (James and Stein), or their noise would outweigh the words that count.
+Each probability is a ridge estimate, linear in the features: f . g(y, s) with f = Sigma^-1 times
+the sum of g over the descriptions that have the word in that phrase (Sigma: Algorithm 1, line 4).
+This is the right form if a teacher names one of several things at random and the features are
+their shares.
+
+The estimate of a word is shrunk to its mean as far as the features do not explain the word (James
+and Stein 1961). Otherwise the noise of the many words that tell nothing would decide.
 """
 
 from __future__ import annotations
@@ -125,9 +129,9 @@ class PhrasesModel:
         self._sigma.add(point)
         rows = self._vocabulary.learn(_names(sentence))
         self._index(rows)
-        if lacking := len(self._vocabulary) - len(self._sums):
-            room = max(64, lacking, len(self._sums)) if lacking > 0 else 0
-            self._sums = np.pad(self._sums, ((0, room), (0, 0)))
+        lacking = len(self._vocabulary) - len(self._sums)
+        if lacking > 0:
+            self._sums = np.pad(self._sums, ((0, max(64, lacking, len(self._sums))), (0, 0)))
         self._sums[sorted(set(rows))] += point
 
     def learn_silence(self, features: Array) -> None:
@@ -218,7 +222,7 @@ def _same(sums: Array, first: int, i: int, said: Array) -> bool:
 
     Such words count once: "living" and "room" say one thing.
     """
-    for k in range(first, i):
+    for k in range(first, i):  # noqa: SIM110 (numba compiles no generators here)
         if said[k] == said[i] and (sums[k] == sums[i]).all():
             return True
     return False
