@@ -101,8 +101,8 @@ class PathFindings:
     def fewer(self) -> float | None:
         """How many times fewer descriptions an agent needs for another's final success.
 
-        The first mark counts at which its mean is as high. 0 if there is none; None if the benchmark
-        compares no such agents, or they have not run.
+        The first mark counts at which its mean is as high. 0 if there is none; None if the
+        benchmark compares no such agents, or they have not run.
         """
         asked = self.benchmark.fewer
         if asked is None:

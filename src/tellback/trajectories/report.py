@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -153,9 +154,8 @@ def _strip(path: Path) -> Markup:
         "One request of the first seed's exam, in a house that no round has shown. The ring is the "
         "start, the disc the end. The request was chosen without a look at the answers."
     )
-    figure = element(
-        "figure", Markup(path.read_text(encoding="utf-8")), element("figcaption", says)
-    )
+    svg = re.sub(r' width="\d+" height="\d+"', "", path.read_text(encoding="utf-8"), count=1)
+    figure = element("figure", Markup(svg), element("figcaption", says))
     return joined([element("h2", "The same request after more and more descriptions"), figure])
 
 
