@@ -166,9 +166,9 @@ def chance_by_hand(plan: Plan, path: str, meant: Meaning) -> float:
             for k in near
             if things[k][TYPE] == meant.what and meant.colour in (ANY, things[k][COLOUR])
         ]
-        return way * 0.75 * len(fitting) / max(1, len(near))
+        return float(way * 0.75 * len(fitting) / max(1, len(near)))
     here = plan.rooms[end] == (meant.what if meant.goal == ROOM else DOOR)
-    return way * here * (0.25 if near else 1.0)
+    return float(way * here * (0.25 if near else 1.0))
 
 
 @given(SEEDS)
@@ -180,8 +180,8 @@ def test_rewards_are_the_probabilities_of_the_rule_for_every_path(seed: int) -> 
     every = list(all_paths(task.context))
     told = speech(1, SMALL.rooms, TEACHING)
     for path in rng.choice(every, 4):
-        said = simulation.teacher.describe(task.context, str(path), rng)
-        meant, likely = told.understand(str(said)) or pytest.fail(str(said))
+        said = str(simulation.teacher.describe(task.context, str(path), rng))
+        meant, likely = told.understand(said) or pytest.fail(said)
         found = truth.rewards(task._replace(instruction=said), every)
         expected = [likely * chance_by_hand(task.context, one, meant) for one in every]
         np.testing.assert_allclose(found, expected, atol=1e-12)
@@ -194,7 +194,7 @@ def test_the_teacher_speaks_as_often_as_the_truth_says() -> None:
     path = task.responses.grammar("waypoints").draw(
         np.zeros(task.responses.grammar("waypoints").dim), 1, rng
     )[0]
-    said = [simulation.teacher.describe(task.context, path, rng) for _ in range(2000)]
+    said = [str(simulation.teacher.describe(task.context, path, rng)) for _ in range(2000)]
     truth: Any = simulation.truth
     for sentence in set(said):
         expected = truth.reward(task._replace(instruction=sentence), path)
@@ -279,7 +279,7 @@ def test_it_is_learned_saved_undone_and_played_in_a_process_of_its_own() -> None
     alone = play(SMALL, agent, 40, seed=2, isolated=True)
     assert list(run.responses) == list(alone.responses)
     streams = Streams(2)
-    live = agent.build(SMALL.facts, streams.init("agent"))
+    live: Any = agent.build(SMALL.facts, streams.init("agent"))
     simulation = SMALL.build(streams.init("world"))
     ledger = Ledger(live, streams.stream("agent"), remember=True)
     before: Any = None
@@ -293,7 +293,7 @@ def test_it_is_learned_saved_undone_and_played_in_a_process_of_its_own() -> None
     assert ledger.withdraw(8)
     for name, value in live.state().items():
         np.testing.assert_array_equal(value, before[name])
-    other = agent.build(SMALL.facts, streams.init("agent"))
+    other: Any = agent.build(SMALL.facts, streams.init("agent"))
     other.restore(before)
     tried = simulation.world.task(9, (), streams.stream("world").at(9))
     first, second = (one.respond(tried, np.random.default_rng(0)) for one in (live, other))

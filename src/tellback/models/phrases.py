@@ -24,7 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from tellback.arrays import Array
+from tellback.arrays import AnyArray, Array, Indices
 from tellback.compiled import compiled_freely
 from tellback.errors import SettingError
 from tellback.models.ellipsoid import Ellipsoid, Lambda
@@ -185,7 +185,7 @@ def _names(sentence: str) -> str:
 
 @compiled_freely
 def _log_likelihood(
-    points: Array, sums: Array, f: Array, phrase: Array, said: Array, count: float
+    points: Array, sums: Array, f: Array, phrase: Indices, said: AnyArray, count: float
 ) -> Array:
     """The logarithms of the probabilities, bit for bit the same for equal points."""
     rows, dim = sums.shape
@@ -217,7 +217,7 @@ def _log_likelihood(
 
 
 @compiled_freely
-def _same(sums: Array, first: int, i: int, said: Array) -> bool:
+def _same(sums: Array, first: int, i: int, said: AnyArray) -> bool:
     """Whether a word before this one, in the same phrase, has always occurred with it.
 
     Such words count once: "living" and "room" say one thing.

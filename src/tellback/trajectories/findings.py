@@ -80,7 +80,7 @@ class PathFindings:
         found = []
         for bar in self.benchmark.bars:
             condition = self.named(bar.panel, bar.name)
-            measured = condition and self.at(condition, bar.measure, bar.mark)
+            measured = self.at(condition, bar.measure, bar.mark) if condition else None
             if measured is not None:
                 found.append(Verdict(bar, measured))
         return found

@@ -52,7 +52,7 @@ def write_report(found: PathFindings, folder: Path) -> list[Path]:
     drawn = write_film(film, folder) if film else []
     strip = [_strip(drawn[0])] if drawn else []
     panels = [one for one in found.panels if growth is None or one != growth.panel]
-    parts = [
+    parts: list[Section | Picture | Markup] = [
         bars_section(found),
         *strip,
         *(_picture(found, panel) for panel in panels),

@@ -117,7 +117,7 @@ def draw_film(plan: Plan, frames: Sequence[Frame], title: str, width: int = 600)
         ]
     styles.append(f"@media (prefers-reduced-motion:no-preference){{{''.join(moving)}}}")
     start = _trail(plan, None, animated=False)
-    over = f'<text x="0" y="-28" font-size="14" fill="{INK}">{escape(title)}</text>'
+    over = _heading(plan, title, -28)
     parts = [f"<style>{''.join(styles)}</style>", over, *start, *trails]
     return _drawn(plan, parts, "", 2 * HEAD, width, title)
 
@@ -141,14 +141,18 @@ def _drawn(
     parts = _opened(box, width, round(width * high / wide), name)
     parts.append(f'<rect x="-2" y="{-2 - head}" width="{wide}" height="{high}" fill="#ffffff"/>')
     if title:
-        fitting = min(14.0, 1.8 * wide / len(title))
-        text = f'<text x="0" y="-9" font-size="{fitting:.1f}" fill="{INK}">{escape(title)}</text>'
-        parts.append(text)
+        parts.append(_heading(plan, title, -9))
     parts += [*_floors(plan), *inside, *_names(plan)]
     parts += [_thing(plan, *row) for row in plan.things.tolist()]
     edge = f'width="{plan.width * CELL}" height="{plan.height * CELL}" fill="none"'
     parts.append(f'<rect x="0" y="0" {edge} stroke="{INK}" stroke-width="3"/>')
     return "\n".join([*parts, "</svg>"])
+
+
+def _heading(plan: Plan, title: str, y: int) -> str:
+    """A line of text above a plan, as wide as the plan at most."""
+    size = min(14.0, 1.6 * plan.width * CELL / max(1, len(title)))
+    return f'<text x="0" y="{y}" font-size="{size:.1f}" fill="{INK}">{escape(title)}</text>'
 
 
 def _opened(box: str, width: int, height: int, name: str) -> list[str]:
