@@ -39,7 +39,7 @@ class Proposing(AgentSpec):
         K, the number of candidates at most: equal ones count once.
     passes : int
         How often K candidates are drawn at most, until K of them are different. A proposal that has
-        learned much draws the same ones again and again: in the house (seeds 1000 and 1001), 64
+        learned much draws the same ones again and again: in the house (seed 1000), 64
         draws had 34 different paths after 10,000 descriptions.
 
     Examples
