@@ -17,10 +17,20 @@ from tellback.errors import SettingError
 from tellback.models import Keywords
 from tellback.streams import Streams
 from tellback.worlds import House
-from tellback.worlds.house_drawing import draw_house
+from tellback.worlds.house_drawing import Frame, draw_film, draw_house, draw_strip
 from tellback.worlds.house_paths import Paths, count_paths
 from tellback.worlds.house_plan import CELL, COLOUR, DOOR, MOVES, TYPE, WALL, Plan
-from tellback.worlds.house_words import ASKING, TEACHING, speech
+from tellback.worlds.house_words import (
+    ANY,
+    ASKING,
+    PAST,
+    ROOM,
+    TEACHING,
+    THING,
+    THROUGH,
+    Meaning,
+    speech,
+)
 
 SMALL = House(width=7, height=5, rooms=3, things=3, steps=7, synonyms=1)
 SEEDS = st.integers(0, 10_000)
@@ -135,6 +145,63 @@ def test_probabilities_of_all_sentences_sum_to_1(seed: int) -> None:
         assert total * len(TEACHING) == pytest.approx(1)
 
 
+def chance_by_hand(plan: Plan, path: str, meant: Meaning) -> float:
+    """The rule of ``house_rewards``, from the cells of a path alone."""
+    cells = cells_of(plan, path)
+    end, things = cells[-1], plan.things.tolist()
+    near = beside(plan, end)
+    passed = set().union(*(beside(plan, cell) for cell in cells)) - near
+    met = {int(plan.rooms[cell]) for cell in cells} - {DOOR}
+    between = met - {int(plan.rooms[plan.start]), int(plan.rooms[end])}
+    if meant.way == PAST:
+        named = [k for k in passed if things[k][TYPE] == meant.by]
+        way = 0.25 * len(named) / max(1, len(passed))
+    elif meant.way == THROUGH:
+        way = 0.25 * (meant.by in between) / max(1, len(between))
+    else:
+        way = 1 - 0.25 * bool(passed) - 0.25 * bool(between)
+    if meant.goal == THING:
+        fitting = [
+            k
+            for k in near
+            if things[k][TYPE] == meant.what and meant.colour in (ANY, things[k][COLOUR])
+        ]
+        return float(way * 0.75 * len(fitting) / max(1, len(near)))
+    here = plan.rooms[end] == (meant.what if meant.goal == ROOM else DOOR)
+    return float(way * here * (0.25 if near else 1.0))
+
+
+@given(SEEDS)
+@settings(max_examples=8, deadline=None)
+def test_rewards_are_the_probabilities_of_the_rule_for_every_path(seed: int) -> None:
+    simulation = SMALL.build(np.random.default_rng(0))
+    truth: Any = simulation.truth
+    task, rng = a_task(SMALL, seed), np.random.default_rng(seed)
+    every = list(all_paths(task.context))
+    told = speech(1, SMALL.rooms, TEACHING)
+    for path in rng.choice(every, 4):
+        said = str(simulation.teacher.describe(task.context, str(path), rng))
+        meant, likely = told.understand(said) or pytest.fail(said)
+        found = truth.rewards(task._replace(instruction=said), every)
+        expected = [likely * chance_by_hand(task.context, one, meant) for one in every]
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert found[every.index(str(path))] > 0
+
+
+def test_the_teacher_speaks_as_often_as_the_truth_says() -> None:
+    simulation = SMALL.build(np.random.default_rng(0))
+    task, rng = a_task(SMALL, 4), np.random.default_rng(4)
+    path = task.responses.grammar("waypoints").draw(
+        np.zeros(task.responses.grammar("waypoints").dim), 1, rng
+    )[0]
+    said = [str(simulation.teacher.describe(task.context, path, rng)) for _ in range(2000)]
+    truth: Any = simulation.truth
+    for sentence in set(said):
+        expected = truth.reward(task._replace(instruction=sentence), path)
+        error = np.sqrt(expected * (1 - expected) / len(said))
+        assert abs(said.count(sentence) / len(said) - expected) < 5 * error
+
+
 def test_every_sentence_has_one_meaning_and_is_understood() -> None:
     for openings in (TEACHING, ASKING):
         spoken = speech(3, 8, openings)
@@ -212,7 +279,7 @@ def test_it_is_learned_saved_undone_and_played_in_a_process_of_its_own() -> None
     alone = play(SMALL, agent, 40, seed=2, isolated=True)
     assert list(run.responses) == list(alone.responses)
     streams = Streams(2)
-    live = agent.build(SMALL.facts, streams.init("agent"))
+    live: Any = agent.build(SMALL.facts, streams.init("agent"))
     simulation = SMALL.build(streams.init("world"))
     ledger = Ledger(live, streams.stream("agent"), remember=True)
     before: Any = None
@@ -226,7 +293,7 @@ def test_it_is_learned_saved_undone_and_played_in_a_process_of_its_own() -> None
     assert ledger.withdraw(8)
     for name, value in live.state().items():
         np.testing.assert_array_equal(value, before[name])
-    other = agent.build(SMALL.facts, streams.init("agent"))
+    other: Any = agent.build(SMALL.facts, streams.init("agent"))
     other.restore(before)
     tried = simulation.world.task(9, (), streams.stream("world").at(9))
     first, second = (one.respond(tried, np.random.default_rng(0)) for one in (live, other))
@@ -250,6 +317,25 @@ def test_a_drawing_is_xml_with_names_and_a_path() -> None:
     assert "polyline" not in draw_house(task.context)
     with pytest.raises(SettingError, match="no path"):
         draw_house(task.context, "X")
+
+
+def test_a_film_needs_no_script_and_stands_still_for_who_wants_no_motion() -> None:
+    task = a_task(House(), 5)
+    drawn = task.responses.draw(3, np.random.default_rng(0))
+    frames = [Frame(f"after {n} & more", path) for n, path in enumerate(drawn)]
+    for draw in (draw_strip, draw_film):
+        svg = draw(task.context, frames, "go <there>")
+        texts = [one.text for one in ElementTree.fromstring(svg).iter()]
+        assert {"after 0 & more", "after 2 & more", "go <there>"} <= set(texts)
+        assert "<script" not in svg
+        assert svg.count("http") == svg.count("http://www.w3.org/2000/svg")
+        assert len(svg) < 150_000
+        with pytest.raises(SettingError, match="no path"):
+            draw(task.context, [Frame("", "X")], "")
+    style, moving = draw_film(task.context, frames, "x").split("prefers-reduced-motion", 1)
+    assert "animation" not in style
+    assert ".frame2{opacity:1}" in style
+    assert "infinite" in moving
 
 
 def test_paths_cannot_be_changed() -> None:

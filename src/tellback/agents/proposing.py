@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -35,7 +36,11 @@ class Proposing(AgentSpec):
     proposal : ProposalSpec
         Draws the candidates.
     candidates : int
-        K, the number of draws. Equal ones count once.
+        K, the number of candidates at most: equal ones count once.
+    passes : int
+        How often K candidates are drawn at most, until K of them are different. A proposal that has
+        learned much draws the same ones again and again: in the house (seed 1000), 64
+        draws had 34 different paths after 10,000 descriptions.
 
     Examples
     --------
@@ -46,6 +51,7 @@ class Proposing(AgentSpec):
     agent: ModelAgentSpec = field(default_factory=Greedy)
     proposal: ProposalSpec = field(default_factory=LogLinear)
     candidates: Count = 64
+    passes: Count = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,7 +85,7 @@ class ProposingAgent(ModelAgent):
         super().__init__(agent.model, agent.explorer, spec, facts)
         self.agent = agent
         self.proposal = proposal
-        self._count = 64 if spec is None else spec.candidates
+        self._count, self._passes = (64, 1) if spec is None else (spec.candidates, spec.passes)
 
     @property
     def propensities(self) -> str:
@@ -91,8 +97,13 @@ class ProposingAgent(ModelAgent):
         """The task with candidates for its responses; as it is where responses are listed."""
         if isinstance(task.responses, Listed):
             return task
-        drawn = self.proposal.draw(task, self._count, rng)
-        return task._replace(responses=task.responses.shortlist(drawn))
+        drawn: dict[Hashable, None] = {}  # in order, each once
+        for _ in range(self._passes):
+            drawn |= dict.fromkeys(self.proposal.draw(task, self._count, rng))
+            if len(drawn) >= self._count:
+                break
+        chosen = list(drawn)[: self._count]
+        return task._replace(responses=task.responses.shortlist(chosen))
 
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The agent's choice among the candidates."""

@@ -122,4 +122,6 @@ def _data(found: PathFindings) -> dict[str, Any]:
             {**one.bar._asdict(), "found": one.found, "reached": one.reached}
             for one in found.verdicts()
         ],
+        "slope": found.slope(),
+        "times_fewer": found.fewer(),
     }

@@ -7,6 +7,7 @@ from tellback.models.mixture import Mixture
 from tellback.models.mixture_by_adam import MixtureByAdam
 from tellback.models.model import Model, ModelSpec, Posterior, Representing
 from tellback.models.network import Network
+from tellback.models.phrases import Phrases
 from tellback.models.ridge import Ridge
 from tellback.models.sentence import Sentence
 
@@ -19,6 +20,7 @@ __all__ = [
     "Model",
     "ModelSpec",
     "Network",
+    "Phrases",
     "Posterior",
     "Representing",
     "Ridge",

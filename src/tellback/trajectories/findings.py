@@ -12,8 +12,14 @@ from tellback.lab.compare import MeanInterval, mean_of
 from tellback.lab.run_missing import run_missing
 from tellback.lab.run_studies import RunsFailedError
 from tellback.lab.store import Store
+from tellback.roles import WorldSpec
+from tellback.streams import Streams
 from tellback.trajectories.held_out import MEASURES
 from tellback.trajectories.plan import Bar, Condition, Trajectories
+from tellback.worlds.house_paths import count_paths
+
+REGRET = MEASURES.index("regret")
+COUNTED = 200  # houses whose paths are counted
 
 
 class Verdict(NamedTuple):
@@ -40,6 +46,7 @@ class PathFindings:
     curves: dict[Condition, list[Array]] = field(default_factory=dict)  # an array a seed
     speeds: dict[Condition, list[float]] = field(default_factory=dict)
     described: dict[Condition, list[float]] = field(default_factory=dict)
+    answers: dict[Condition, list[list[str]]] = field(default_factory=dict)  # of the first seed
 
     def at(self, condition: Condition, measure: str, mark: int) -> MeanInterval | None:
         """A measure at a mark over the seeds; None if it was not measured."""
@@ -73,10 +80,50 @@ class PathFindings:
         found = []
         for bar in self.benchmark.bars:
             condition = self.named(bar.panel, bar.name)
-            measured = condition and self.at(condition, bar.measure, bar.mark)
+            measured = self.at(condition, bar.measure, bar.mark) if condition else None
             if measured is not None:
                 found.append(Verdict(bar, measured))
         return found
+
+    def slope(self) -> MeanInterval | None:
+        """The slope of log regret in the log number of responses, over the seeds.
+
+        A line is fitted for each seed. None if the benchmark has no such panel.
+        """
+        growth = self.benchmark.growth
+        if growth is None:
+            return None
+        conditions = self.panel(growth.panel)
+        sizes = np.array([responses_of(one.world) for one in conditions])
+        regrets = np.array([[run[REGRET, -1] for run in self.curves[one]] for one in conditions])
+        return mean_of(np.polyfit(sizes, np.log10(regrets), 1)[0])
+
+    def fewer(self) -> float | None:
+        """How many times fewer descriptions an agent needs for another's final success.
+
+        The first mark counts at which its mean is as high. 0 if there is none; None if the
+        benchmark compares no such agents, or they have not run.
+        """
+        asked = self.benchmark.fewer
+        if asked is None:
+            return None
+        quick, slow = (self.named(asked.panel, name) for name in (asked.quick, asked.slow))
+        if quick is None or slow is None:
+            return None
+        last = self.benchmark.marks(slow)[-1]
+        final = self.at(slow, "success", last)
+        for mark in self.benchmark.marks(quick):
+            reached = self.at(quick, "success", mark)
+            if final and reached and reached.mean >= final.mean:
+                return last / max(mark, 1)
+        return 0.0
+
+
+def responses_of(world: WorldSpec) -> float:
+    """The mean logarithm, to base 10, of the number of responses in a task of a house."""
+    live, rng = world.build(Streams(0).init("world")).world, np.random.default_rng(0)
+    counts = [count_paths(live.task(1, (), rng).context) for _ in range(COUNTED)]
+    return float(np.mean(np.log10(counts)))
 
 
 def run_trajectories(benchmark: Trajectories, store: Store, **how: Any) -> PathFindings:
@@ -96,6 +143,7 @@ def run_trajectories(benchmark: Trajectories, store: Store, **how: Any) -> PathF
         curve = curves[run].reshape(len(MEASURES), len(run.marks))
         found.curves.setdefault(condition, []).append(curve)
         about = store.about(run)
-        found.speeds.setdefault(condition, []).append(about["rounds a second"])
-        found.described.setdefault(condition, []).append(about["described"])
+        found.speeds.setdefault(condition, []).append(about.get("rounds a second", np.nan))
+        found.described.setdefault(condition, []).append(about.get("described", np.nan))
+        found.answers.setdefault(condition, about.get("answers", []))
     return found

@@ -26,6 +26,9 @@ VERSION = 1
 AT_A_TIME = 50
 """Rounds between two reports of progress."""
 
+SHOWN = 40
+"""The exam's first tasks whose answers are noted beside the result, to be drawn."""
+
 SILENT = 20
 """A run ends after so many rounds for each description it needs, however few there were."""
 
@@ -84,13 +87,14 @@ class HeldOutRun(RunSpec):
     def perform(
         self, progress: Callable[[int], object] | None = None, isolated: bool = False
     ) -> tuple[Array, Data]:
-        """All measures at all marks, a row a measure; the rounds a second beside."""
+        """All measures at all marks, a row a measure; the rounds a second and answers beside."""
         streams = Streams(self.seed)
         simulation = self.world.build(streams.init("world"))
         agent: Any = self.agent.build(simulation.world.facts, streams.init("agent"))
         asked = held_out_tasks(self.world, simulation, self.tasks, self.seed)
         played = _descriptions(simulation, agent, self.seed)
         found, seconds = np.full((len(MEASURES), len(self.marks)), np.nan), 0.0
+        answers: list[list[str]] = []
         told = regret = played_rounds = 0.0
         for m, mark in enumerate(self.marks):
             began = time.process_time()
@@ -101,10 +105,14 @@ class HeldOutRun(RunSpec):
                 if progress is not None and described and told % AT_A_TIME == 0:
                     progress(AT_A_TIME)
             seconds += time.process_time() - began
-            score = examined(agent, asked)
+            score, given = examined(agent, asked)
             found[:, m] = (*score, regret, played_rounds)
-        speed = played_rounds / seconds if seconds else float("nan")
-        return found.ravel(), {"rounds a second": speed, "described": told / max(played_rounds, 1)}
+            answers.append([str(one) for one in given[:SHOWN]])
+        return found.ravel(), {
+            "rounds a second": played_rounds / seconds if seconds else float("nan"),
+            "described": told / max(played_rounds, 1),
+            "answers": answers,
+        }
 
 
 class HeldOutTasks(NamedTuple):
@@ -128,16 +136,18 @@ def held_out_tasks(world: WorldSpec, simulation: Simulation, count: int, seed: i
     return HeldOutTasks(tuple(tasks), source.truth)
 
 
-def examined(agent: Any, asked: HeldOutTasks) -> Score:
-    """How an agent does on tasks that nobody describes, without exploring."""
+def examined(agent: Any, asked: HeldOutTasks) -> tuple[Score, list[Any]]:
+    """How an agent does on tasks that nobody describes, without exploring; and its answers."""
     truth, stream = asked.truth, Streams(0).stream("exam agent")
-    rows = []
+    rows, given = [], []
     for t, task in enumerate(asked.tasks, start=1):
         response, among = answer(agent, task, stream.at(t))
         reward, best = truth.reward(task, response), truth.best(task)
         ratio = reward / best if best > 0 else 1.0
-        rows.append((meets(truth, task, response), ratio, _any(truth, task, among)))
-    return Score(*np.mean(rows, axis=0).tolist())
+        met = meets(truth, task, response)
+        rows.append((met, ratio, _any(truth, task, among, met)))
+        given.append(response)
+    return Score(*np.mean(rows, axis=0).tolist()), given
 
 
 def answer(agent: Any, task: Task, rng: np.random.Generator) -> tuple[Any, Shortlist | None]:
@@ -154,11 +164,11 @@ def answer(agent: Any, task: Task, rng: np.random.Generator) -> tuple[Any, Short
     return listed.responses.responses[place], listed.responses
 
 
-def _any(truth: Any, task: Task, among: Shortlist | None) -> float:
-    """Whether some response of a shortlist does what was asked."""
+def _any(truth: Any, task: Task, among: Shortlist | None, met: bool) -> float:
+    """Whether some response of a shortlist does what was asked: mostly the one chosen."""
     if among is None:
         return float("nan")
-    return float(any(meets(truth, task, one) for one in among.responses))
+    return float(met or any(meets(truth, task, one) for one in among.responses))
 
 
 def _descriptions(simulation: Simulation, agent: Any, seed: int) -> Iterator[tuple[bool, float]]:

@@ -50,6 +50,31 @@ class Bar(NamedTuple):
     at_least: float
 
 
+class Growth(NamedTuple):
+    """How regret may grow with the number of responses, over the conditions of a panel.
+
+    Attributes
+    ----------
+    panel : str
+        Its conditions differ in their world only.
+    at_most : float
+        How far from 0 the slope may be: that of log regret, summed up to the last mark, in the
+        log number of responses.
+    """
+
+    panel: str
+    at_most: float
+
+
+class Fewer(NamedTuple):
+    """How many times fewer descriptions one agent must need for another's final success."""
+
+    panel: str
+    quick: str
+    slow: str
+    times: float
+
+
 @dataclass(frozen=True)
 class Trajectories:
     """All runs of a benchmark on trajectories.
@@ -62,6 +87,12 @@ class Trajectories:
         What is compared.
     bars : tuple of Bar
         What must be reached.
+    growth : Growth, optional
+        How regret may grow with the number of responses.
+    fewer : Fewer, optional
+        How much quicker one agent must be than another.
+    film : tuple of str, optional
+        The panel and the name of a condition in a house, whose paths are drawn.
     seeds : tuple of int
         The seeds; settings were chosen on others.
     scale : float
@@ -72,6 +103,9 @@ class Trajectories:
     title: str
     conditions: tuple[Condition, ...]
     bars: tuple[Bar, ...] = ()
+    growth: Growth | None = None
+    fewer: Fewer | None = None
+    film: tuple[str, str] | None = None
     seeds: tuple[int, ...] = tuple(range(SEEDS))
     scale: float = 1.0
 

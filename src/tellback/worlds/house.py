@@ -38,7 +38,7 @@ MOST_THINGS = 12
 """More would make the search for the best path slow: it looks at all sets of things."""
 
 DRAWS = 8
-"""Paths drawn for a request, of which the first that ends in a room is taken."""
+"""Paths drawn for a request, of which the first that ends in a room is taken, or the last."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,9 @@ class HouseWorld:
         steps = paths.grammar("waypoints")
         drawn = steps.draw(np.zeros(steps.dim), DRAWS, rng)
         ground = ground_of(plan)
-        met = [summary(plan, ground, path) for path in drawn]
-        path = next((one for one in met if plan.rooms[one.end] >= 0), met[0])
+        for path in (summary(plan, ground, one) for one in drawn):
+            if plan.rooms[path.end] >= 0:
+                break
         meant = draw_meaning(plan, ground, path, rng)
         return Task(plan, self._asking.say(meant, rng), paths)
 

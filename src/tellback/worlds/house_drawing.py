@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
 from tellback.errors import SettingError
 from tellback.worlds.house_paths import Paths
@@ -20,6 +21,9 @@ FLOORS = ("#fbf3e4", "#eef2f6", "#f3ecf8", "#e6f4f4", "#f4f1e0", "#fbeae6", "#ea
 WORDY = 80  # narrower rooms have each word of their name in a line of its own
 INK, TRAIL = "#444444", "#7b2fbe"
 SECONDS_A_MOVE = 0.12  # of a path that draws itself
+SECONDS_A_FRAME = 3.5  # of a film, and the share of it in which the path draws itself:
+DRAWING = 0.5
+HEAD = 26  # the height of a line of text above a plan
 
 SHAPES = (
     '<path d="M6 3v14M6 10h8v7"/>',  # a chair from the side
@@ -32,6 +36,13 @@ SHAPES = (
     '<path d="M3 6h14v8h-14zM6 6v5M9 6v5M12 6v5M15 6v5"/>',
 )
 """Simple signs of the types, in the order of their names, in a square of 20 by 20."""
+
+
+class Frame(NamedTuple):
+    """A path in a film, with what is written above it."""
+
+    caption: str
+    path: str
 
 
 def draw_house(
@@ -52,26 +63,105 @@ def draw_house(
     animated : bool
         Whether the path draws itself.
     """
+    demand_path(plan, path)
+    return _drawn(plan, _trail(plan, path, animated), title, HEAD if title else 0, width)
+
+
+def draw_strip(plan: Plan, frames: Sequence[Frame], title: str, width: int = 1200) -> str:
+    """Several paths in one house, side by side, each with a caption above it."""
+    each = [draw_house(plan, frame.path, frame.caption, plan.width * CELL) for frame in frames]
+    step, high = plan.width * CELL + 12, plan.height * CELL + 4 + 2 * HEAD
+    wide = step * len(frames) - 12
+    placed = (
+        svg.replace("<svg ", f'<svg x="{i * step}" y="{HEAD}" ', 1) for i, svg in enumerate(each)
+    )
+    return "\n".join(
+        [
+            *_opened(f"0 0 {wide} {high}", width, round(width * high / wide), title),
+            f'<rect width="{wide}" height="{high}" fill="#ffffff"/>',
+            f'<text x="0" y="19" font-size="18" fill="{INK}">{escape(title)}</text>',
+            *placed,
+            "</svg>",
+        ]
+    )
+
+
+def draw_film(plan: Plan, frames: Sequence[Frame], title: str, width: int = 600) -> str:
+    """Several paths in one house, one after another, for ever; each draws itself.
+
+    It moves by style alone: without a script, and as an image of a page. Where the reader prefers
+    no motion, the last path stands still.
+    """
+    trails: list[str] = []
+    styles = [".frame{opacity:0}", f".frame{len(frames) - 1}{{opacity:1}}"]
+    moving = []
+    share = 100 / len(frames)
+    for i, frame in enumerate(frames):
+        demand_path(plan, frame.path)
+        caption = f'<text x="0" y="-9" font-size="12" fill="{TRAIL}">{escape(frame.caption)}</text>'
+        _, *trail = _trail(plan, frame.path, animated=False)  # the start is there all the time
+        trails.append(f'<g class="frame frame{i}">{caption}{"".join(trail)}</g>')
+        begin, end = i * share, (i + 1) * share
+        drawn = begin + DRAWING * share
+        shown = "" if i == 0 else "0%{opacity:0}"
+        hidden = "" if i == len(frames) - 1 else f"{end:g}%,100%{{opacity:0}}"
+        moving += [
+            f"@keyframes shown{i}{{{shown}{begin:g}%{{opacity:1}}{hidden}}}",
+            f"@keyframes drawn{i}{{0%,{begin:g}%{{stroke-dashoffset:1}}"
+            f"{drawn:g}%,100%{{stroke-dashoffset:0}}}}",
+            f"@keyframes ended{i}{{0%{{opacity:0}}{drawn:g}%,100%{{opacity:1}}}}",
+            f".frame{i}{{animation:shown{i} {_lasting(frames)} step-end infinite}}",
+            f".frame{i} polyline{{stroke-dasharray:1;animation:drawn{i} {_lasting(frames)} linear "
+            "infinite}",
+            f".frame{i} circle{{animation:ended{i} {_lasting(frames)} step-end infinite}}",
+        ]
+    styles.append(f"@media (prefers-reduced-motion:no-preference){{{''.join(moving)}}}")
+    start = _trail(plan, None, animated=False)
+    over = _heading(plan, title, -28)
+    parts = [f"<style>{''.join(styles)}</style>", over, *start, *trails]
+    return _drawn(plan, parts, "", 2 * HEAD, width, title)
+
+
+def _lasting(frames: Sequence[Frame]) -> str:
+    return f"{SECONDS_A_FRAME * len(frames):g}s"
+
+
+def demand_path(plan: Plan, path: str | None) -> None:
+    """Refuse what is no path in a house."""
     if path is not None and path not in Paths(plan, len(ROOM_NAMES)):
         raise SettingError(f"{path!r} is no path in this house.")
-    head = 26 if title else 0
+
+
+def _drawn(
+    plan: Plan, inside: Sequence[str], title: str, head: int, width: int, named: str = ""
+) -> str:
+    """A plan with something drawn on its floor, and ``head`` units of space above it."""
     wide, high = plan.width * CELL + 4, plan.height * CELL + 4 + head
-    named = escape(title or "A floor plan")
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 {-2 - head} {wide} {high}" '
-        f'width="{width}" height="{round(width * high / wide)}" role="img" '
-        f'font-family="sans-serif">',
-        f"<title>{named}</title>",
-        f'<rect x="-2" y="{-2 - head}" width="{wide}" height="{high}" fill="#ffffff"/>',
-    ]
+    box, name = f"-2 {-2 - head} {wide} {high}", title or named or "A floor plan"
+    parts = _opened(box, width, round(width * high / wide), name)
+    parts.append(f'<rect x="-2" y="{-2 - head}" width="{wide}" height="{high}" fill="#ffffff"/>')
     if title:
-        fitting = min(14.0, 1.8 * wide / len(title))
-        parts.append(f'<text x="0" y="-9" font-size="{fitting:.1f}" fill="{INK}">{named}</text>')
-    parts += [*_floors(plan), *_names(plan), *_trail(plan, path, animated)]
+        parts.append(_heading(plan, title, -9))
+    parts += [*_floors(plan), *_names(plan), *inside]
     parts += [_thing(plan, *row) for row in plan.things.tolist()]
     edge = f'width="{plan.width * CELL}" height="{plan.height * CELL}" fill="none"'
     parts.append(f'<rect x="0" y="0" {edge} stroke="{INK}" stroke-width="3"/>')
     return "\n".join([*parts, "</svg>"])
+
+
+def _heading(plan: Plan, title: str, y: int) -> str:
+    """A line of text above a plan, as wide as the plan at most."""
+    size = min(14.0, 1.6 * plan.width * CELL / max(1, len(title)))
+    return f'<text x="0" y="{y}" font-size="{size:.1f}" fill="{INK}">{escape(title)}</text>'
+
+
+def _opened(box: str, width: int, height: int, name: str) -> list[str]:
+    """The beginning of a drawing, with its name for screen readers."""
+    return [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{width}" '
+        f'height="{height}" role="img" font-family="sans-serif">',
+        f"<title>{escape(name)}</title>",
+    ]
 
 
 def _corner(plan: Plan, cell: int) -> tuple[int, int]:
@@ -146,10 +236,10 @@ def _trail(plan: Plan, path: str | None, animated: bool) -> list[str]:
     if len(points) > 1:
         line = " ".join(f"{x:g},{y:g}" for x, y in points)
         drawing = f'<animate attributeName="stroke-dashoffset" from="1" to="0" {lasting}/>'
-        growing = 'pathLength="1" stroke-dasharray="1"' if animated else ""
+        growing = 'stroke-dasharray="1"' if animated else ""
         parts.append(
             f'<polyline points="{line}" {look} stroke-width="3" stroke-opacity="0.8" '
-            f'stroke-linejoin="round" stroke-linecap="round" {growing}>'
+            f'stroke-linejoin="round" stroke-linecap="round" pathLength="1" {growing}>'
             f"{drawing if animated else ''}</polyline>"
         )
     if path is not None:

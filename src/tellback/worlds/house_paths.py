@@ -159,12 +159,11 @@ def count_paths(plan: Plan) -> int:
 
 def as_moves(paths: Sequence[str], steps: int) -> tuple[AnyArray, Indices]:
     """Paths as rows of letters, and their lengths."""
-    try:
-        letters = "".join([path.ljust(steps) for path in paths]).encode("ascii", "replace")
-        moves = np.frombuffer(letters, dtype=np.uint8).reshape(len(paths), steps)
-    except (AttributeError, TypeError, ValueError) as error:
-        raise SettingError(f"Paths are texts of at most {steps} moves, not {paths!r}.") from error
-    return moves, np.array([len(path) for path in paths])
+    if not set(map(type, paths)) <= {str} or max(map(len, paths), default=0) > steps:
+        raise SettingError(f"Paths are texts of at most {steps} moves, not {paths!r}.")
+    letters = "".join([path.ljust(steps) for path in paths]).encode("ascii", "replace")
+    moves = np.frombuffer(letters, dtype=np.uint8).reshape(len(paths), steps)
+    return moves, np.fromiter(map(len, paths), np.int64, len(paths))
 
 
 def as_texts(moves: AnyArray, lengths: Indices) -> list[str]:

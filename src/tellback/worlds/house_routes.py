@@ -56,7 +56,7 @@ def _routes(
     towards = np.full((count, cells), -1)
     lengths = np.full((count, cells), FAR)
     costs = np.full((count, cells), FAR)
-    queue = np.empty(cells + 1, dtype=np.int64)
+    waiting = np.empty((DETOUR + 2, 4 * cells), dtype=np.int64)
     goals = np.empty(cells, dtype=np.bool_)
     for w in range(count):
         own = 0
@@ -72,7 +72,7 @@ def _routes(
             _choose(goals, free & (beside == 0), free)
         else:
             goals[doors[w - things - rooms]] = True
-        _spread(goals, own, ways, beside, towards[w], lengths[w], costs[w], queue)
+        _spread(goals, own, ways, beside, towards[w], lengths[w], costs[w], waiting)
     return kinds, towards, lengths, costs
 
 
@@ -91,40 +91,37 @@ def _spread(
     towards: Indices,
     lengths: Indices,
     costs: Indices,
-    queue: Indices,
+    waiting: Indices,
 ) -> None:
-    """The cheapest ways to any of the goals: labels are corrected until none can be."""
-    size = len(queue)
-    waiting = np.zeros(len(goals), dtype=np.bool_)
-    first, last = 0, 0
+    """The cheapest ways to any of the goals, cell by cell in the order of costs (Dial 1969).
+
+    Costs grow by 1 or by ``1 + DETOUR``, so that ``DETOUR + 2`` lists of waiting cells do.
+    """
+    lists = len(waiting)
+    count = np.zeros(lists, dtype=np.int64)
     for cell in range(len(goals)):
         if goals[cell]:
             lengths[cell] = costs[cell] = 0
-            queue[last] = cell
-            last += 1
-            waiting[cell] = True
-    while first != last:
-        cell = queue[first]
-        first = (first + 1) % size
-        waiting[cell] = False
-        cost = costs[cell] + 1
+            waiting[0, count[0]] = cell
+            count[0] += 1
+    cost, empty = 0, 0
+    while empty < lists:
+        here = cost % lists
+        if count[here] == 0:
+            cost, empty = cost + 1, empty + 1
+            continue
+        empty = 0
+        count[here] -= 1
+        cell = waiting[here, count[here]]
+        if costs[cell] != cost:  # a cheaper way was found since
+            continue
+        then = cost + 1
         if beside[cell] & ~own:
-            cost += DETOUR
+            then += DETOUR
         for direction in range(4):
             other = ways[cell, direction]
-            if other < 0 or costs[other] <= cost:
-                continue
-            costs[other] = cost
-            towards[other] = (direction + 2) % 4  # back to where the way comes from
-            if not waiting[other]:
-                waiting[other] = True
-                queue[last] = other
-                last = (last + 1) % size
-    # Lengths last: while labels were corrected, they may have been those of other ways.
-    for cell in range(len(goals)):
-        if costs[cell] < FAR:
-            steps, here = 0, cell
-            while towards[here] >= 0:
-                here = ways[here, towards[here]]
-                steps += 1
-            lengths[cell] = steps
+            if other >= 0 and costs[other] > then:
+                costs[other], lengths[other] = then, lengths[cell] + 1
+                towards[other] = (direction + 2) % 4  # back to where the way comes from
+                waiting[then % lists, count[then % lists]] = other
+                count[then % lists] += 1
