@@ -139,7 +139,8 @@ class LogLinearProposal:
         if count > blind:
             steps = task.responses.grammar(self._spec.grammar)
             weights = self._of(self._known_rows(task.instruction), steps.dim)
-            drawn += steps.draw(weights, count - blind, rng)
+            for scale, share in zip(SCALES, np.array_split(np.arange(count - blind), len(SCALES))):
+                drawn += steps.draw(scale * weights, len(share), rng)
         return drawn
 
     def learn(self, task: Task, response: Any, description: Instruction) -> None:
@@ -194,6 +195,8 @@ class LogLinearProposal:
 
 
 TINY = 1e-8
+import os
+SCALES = eval(os.environ.get("SC","(1.0,)"))
 
 
 def _tokens(instruction: Instruction) -> str:
