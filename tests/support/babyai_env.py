@@ -90,7 +90,9 @@ def fulfilled_last(env: Any, response: str, sentences: Sequence[str]) -> set[str
         if letter == "d":
             for one in asked.values():
                 one.update_objs_poss()
-        now = {said for said, one in asked.items() if one.verify(ACTIONS.index(letter)) == "success"}
+        now = {
+            said for said, one in asked.items() if one.verify(ACTIONS.index(letter)) == "success"
+        }
         if any(said.startswith("go to") for said in asked):
             cell = env.grid.get(*env.front_pos)
             now = {said for said in now if cell in asked[said].desc.obj_set}

@@ -27,7 +27,9 @@ def log_ratio(grammar: Any, response: str, before: Array, after: Array) -> float
     """The change of a log-probability, by Simpson's rule over the scores on the way."""
     total = 0.0
     for i, part in enumerate((1, 4, 2, 4, 2, 4, 2, 4, 1)):
-        total += part * (grammar.score(response, before + i / 8 * (after - before)) @ (after - before))
+        total += part * (
+            grammar.score(response, before + i / 8 * (after - before)) @ (after - before)
+        )
     return total / 24
 
 
