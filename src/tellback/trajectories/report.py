@@ -136,6 +136,9 @@ def _draw(axis: Any, found: PathFindings, panel: str, measure: str) -> None:
         cells = [(mark, found.at(one, measure, mark)) for mark in found.benchmark.marks(one)]
         known = [(max(mark, NOTHING), cell) for mark, cell in cells if cell is not None]
         at, curve = [mark for mark, _ in known], [cell for _, cell in known]
+        if len(known) == 1:  # who learns nothing is examined once
+            axis.axhline(100 * curve[0].mean, color=colour_of[one.name], label=one.name, ls="--")
+            continue
         axis.plot(at, [100 * c.mean for c in curve], color=colour_of[one.name], label=one.name)
         low, high = [100 * c.low for c in curve], [100 * c.high for c in curve]
         axis.fill_between(at, low, high, color=colour_of[one.name], alpha=0.2, lw=0)
