@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
 import pytest
 from minigrid.utils.baby_ai_bot import BabyAIBot
 
-from tellback import Task, check, play
+from tellback import Task, check, play, rounds
 from tellback.agents import Uniform, recommended
 from tellback.errors import SettingError
 from tellback.streams import Streams
 from tellback.trajectories.held_out import answer
-from tellback.worlds.babyai import HELD_OUT, BabyAI
+from tellback.worlds import BabyAI
+from tellback.worlds.babyai import HELD_OUT
 from tellback.worlds.babyai_grid import COLOURS, TYPES, things_of
 from tellback.worlds.babyai_levels import scene_of
 from tests.support.babyai_env import ask, fulfilled_last, instruction, started, steps_needed
+from tests.test_truth_is_hidden import Wanderer, reachable
 from tests.worlds.test_babyai_grid import responses
 
 SMALL = BabyAI("GoToLocal", missions=64)
@@ -134,9 +137,21 @@ def test_rewards_of_many_responses_are_those_of_each() -> None:
     assert not simulation.truth.rewards(other, drawn).any()
 
 
-@pytest.mark.parametrize("level", ["GoToLocal", "PutNextLocal"])
+@pytest.mark.parametrize("level", ["PickupLoc", "PutNextLocal"])
 def test_the_world_keeps_to_its_role(level: str) -> None:
-    check(BabyAI(level, missions=64))
+    report = check(BabyAI(level, missions=64))
+    assert report, str(report)
+
+
+def test_no_chain_from_a_mission_leads_to_the_teacher_or_the_truth() -> None:
+    simulation, spy = built("PutNextLocal"), Wanderer()
+    for _ in islice(rounds(simulation, spy, seed=3), 5):
+        pass
+    near = [thing for thing in spy.given if not isinstance(thing, np.random.Generator)]
+    found = reachable(near, apart_from=[vars(module) for module in list(sys.modules.values())])
+    assert id(near[0].context.cells) in found
+    for person in (simulation, simulation.world, simulation.teacher, simulation.truth):
+        assert id(person) not in found
 
 
 def test_an_agent_learns_missions_that_it_never_saw() -> None:
@@ -178,7 +193,7 @@ def test_only_texts_of_actions_are_responses() -> None:
 def test_the_features_tell_the_latest_events_in_the_order_of_time() -> None:
     spec = BabyAI("GoToSeqS5R2", missions=8)
     task: Task = spec.mission(0)
-    teacher, width = spec.build(np.random.default_rng(0)).teacher, spec.summary.width
+    teacher, width = built("GoToSeqS5R2").teacher, spec.summary.width
     steps = task.responses.grammar("waypoints")
     for response in steps.draw(np.zeros(steps.dim), 40, np.random.default_rng(0)):
         rows = task.responses.features(response).reshape(-1, width)

@@ -7,8 +7,8 @@ import pytest
 from minigrid.core.world_object import Ball, Box, Key
 
 from tellback.worlds.babyai import BabyAI
-from tellback.worlds.babyai_levels import scene_of
 from tellback.worlds.babyai_grid import things_of
+from tellback.worlds.babyai_levels import scene_of
 from tellback.worlds.babyai_trajectories import Trajectories
 from tests.support.babyai_env import started
 from tests.worlds.test_babyai_grid import responses

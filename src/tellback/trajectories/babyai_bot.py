@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,9 @@ class Bot(AgentSpec):
     steps : int
         The most actions of a trajectory.
     """
+
+    abstract: ClassVar[bool] = True  # not to be named in study files: it plays in BabyAI only
+    kind: ClassVar[str] = "babyai-bot"
 
     level: str = "GoToLocal"
     steps: Count = 64
