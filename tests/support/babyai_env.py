@@ -6,14 +6,17 @@ import io
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import gymnasium
-import minigrid  # noqa: F401 - registers BabyAI's environments
 import numpy as np
-from minigrid.envs.babyai.core import verifier
 
 from tellback.worlds.babyai_grid import ACTIONS
+
+import_module("minigrid")  # registers BabyAI's environments
+VERIFIER: Any = import_module("minigrid.envs.babyai.core.verifier")
+THINGS: Any = import_module("minigrid.core.world_object")
 
 PLACES = {
     "on your left": "left",
@@ -39,24 +42,36 @@ def started(level: str, seed: int) -> Any:
 
 def instruction(sentence: str, env: Any) -> Any:
     """A sentence of BabyAI as minigrid's own instruction; its surface is the sentence again."""
-    for mark, kind in ((" after you ", verifier.AfterInstr), (", then ", verifier.BeforeInstr)):
+    for mark, kind in ((" after you ", VERIFIER.AfterInstr), (", then ", VERIFIER.BeforeInstr)):
         if mark in sentence:
             first, second = sentence.split(mark)
             return kind(instruction(first, env), instruction(second, env))
     if " and " in sentence:
-        return verifier.AndInstr(*(instruction(part, env) for part in sentence.split(" and ")))
+        return VERIFIER.AndInstr(*(instruction(part, env) for part in sentence.split(" and ")))
     if sentence.startswith("go to "):
-        return verifier.GoToInstr(_named(sentence.removeprefix("go to ")))
+        return VERIFIER.GoToInstr(_named(sentence.removeprefix("go to ")))
     if sentence.startswith("pick up "):
-        return verifier.PickupInstr(_named(sentence.removeprefix("pick up ")))
+        return VERIFIER.PickupInstr(_named(sentence.removeprefix("pick up ")))
     moved, fixed = sentence.removeprefix("put ").split(" next to ")
-    return verifier.PutNextInstr(_named(moved), _named(fixed))
+    return VERIFIER.PutNextInstr(_named(moved), _named(fixed))
 
 
 def _named(noun: str) -> Any:
     place = next((place for words, place in PLACES.items() if noun.endswith(words)), None)
     *colour, kind = noun.split(" on ")[0].split(" in ")[0].split(" behind")[0].split()[1:]
-    return verifier.ObjDesc(None if kind == "object" else kind, *colour or [None], loc=place)
+    named = None if kind == "object" else kind
+    return VERIFIER.ObjDesc(named, colour[0] if colour else None, place)
+
+
+def small_room(things: dict[tuple[int, int], str]) -> Any:
+    """A room of two by two cells with these things; the agent is at (1, 1) and looks right."""
+    env = started("GoToObjS4", 0)
+    env.grid.grid = [None if one and one.type != "wall" else one for one in env.grid.grid]
+    for place, name in things.items():
+        colour, kind = name.split()
+        env.put_obj(getattr(THINGS, kind.capitalize())(colour), *place)
+    env.agent_pos, env.agent_dir = (1, 1), 0
+    return env
 
 
 def steps_needed(env: Any, response: str) -> int:

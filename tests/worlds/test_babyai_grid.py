@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from minigrid.core.world_object import Ball, Key
 
 from tellback.worlds.babyai import BabyAI
 from tellback.worlds.babyai_grid import (
@@ -26,7 +25,7 @@ from tellback.worlds.babyai_language import meaning_of
 from tellback.worlds.babyai_levels import scene_of
 from tellback.worlds.babyai_moves import Moves
 from tellback.worlds.babyai_waypoints import Waypoints
-from tests.support.babyai_env import ask, shown, started, steps_needed
+from tests.support.babyai_env import ask, shown, small_room, started, steps_needed
 
 STEPS = 40
 
@@ -118,11 +117,7 @@ def when_done(sentence: str, response: str, things: Things) -> int:
 
 def test_a_cell_counts_as_its_thing_after_that_was_picked_up() -> None:
     """As it does for minigrid, until something is dropped. The teacher names what is there."""
-    env = started("GoToObjS4", 0)
-    env.grid.grid = [None if one and one.type != "wall" else one for one in env.grid.grid]
-    env.put_obj(Ball("red"), 2, 1)
-    env.put_obj(Key("blue"), 1, 2)
-    env.agent_pos, env.agent_dir = (1, 1), 0
+    env = small_room({(2, 1): "red ball", (1, 2): "blue key"})
     scene, path = scene_of(env), "prl"
     sentence = "go to the blue key, then go to the red ball"
     ask(env, sentence)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
-from minigrid.core.world_object import Ball, Box, Key
 
 from tellback.worlds.babyai import BabyAI
 from tellback.worlds.babyai_grid import things_of
 from tellback.worlds.babyai_levels import scene_of
 from tellback.worlds.babyai_trajectories import Trajectories
-from tests.support.babyai_env import started
+from tests.support.babyai_env import small_room
 from tests.worlds.test_babyai_grid import responses
 
 
 @pytest.mark.parametrize("level", ["GoToLocal", "PickupLoc", "PutNextLocal", "GoToSeqS5R2"])
 def test_a_shortened_trajectory_is_described_in_the_same_way(level: str) -> None:
     spec = BabyAI(level, steps=40)
-    teacher, before, after = spec.build(np.random.default_rng(0)).teacher, 0, 0
+    teacher: Any = spec.build(np.random.default_rng(0)).teacher
+    before = after = 0
     for number in range(6):
         task = spec.mission(number)
         for response in responses(things_of(task.context), number):
@@ -33,12 +35,7 @@ def test_a_shortened_trajectory_is_described_in_the_same_way(level: str) -> None
 
 
 def test_what_has_nothing_to_do_with_the_events_is_left_out() -> None:
-    env = started("GoToObjS4", 0)
-    env.grid.grid = [None if one and one.type != "wall" else one for one in env.grid.grid]
-    env.put_obj(Ball("red"), 2, 1)
-    env.put_obj(Box("blue"), 2, 2)
-    env.put_obj(Key("grey"), 1, 2)
-    env.agent_pos, env.agent_dir = (1, 1), 0
+    env = small_room({(2, 1): "red ball", (2, 2): "blue box", (1, 2): "grey key"})
     things = things_of(scene_of(env))
 
     def shortened(level: str, response: str) -> str:

@@ -128,7 +128,7 @@ def write_path(state: int, costs: AnyArray, before: AnyArray, path: AnyArray) ->
         else:
             path[at] = LEFT if (earlier + 3) % 4 == state % 4 else RIGHT
         state = earlier
-    return length
+    return int(length)
 
 
 @compiled
@@ -192,10 +192,10 @@ def _put_facing(
 
 @compiled
 def _inside(x: int, y: int, grid: AnyArray) -> bool:
-    return 0 <= x < grid.shape[0] and 0 <= y < grid.shape[1]
+    return bool(0 <= x < grid.shape[0] and 0 <= y < grid.shape[1])
 
 
 @compiled
 def _open(x: int, y: int, grid: AnyArray, types: AnyArray) -> bool:
     """Whether the agent can stand in a cell, if doors are opened."""
-    return grid[x, y] == EMPTY or (grid[x, y] >= 0 and types[grid[x, y]] == DOOR)
+    return bool(grid[x, y] == EMPTY or (grid[x, y] >= 0 and types[grid[x, y]] == DOOR))
