@@ -18,3 +18,8 @@ def test_every_bar_is_of_a_condition_that_is_examined_then() -> None:
     plan = babyai()
     examined = {(one.panel, one.name, mark) for one in plan.conditions for mark in one.marks}
     assert {(bar.panel, bar.name, bar.mark) for bar in plan.bars} <= examined
+
+
+def test_every_run_of_the_plan_can_be_made() -> None:
+    plan = babyai()
+    assert {condition for condition, _ in plan.runs()} == set(plan.conditions)

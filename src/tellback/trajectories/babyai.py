@@ -58,7 +58,7 @@ def babyai() -> Trajectories:
 
 def _of_level(world: BabyAI, marks: tuple[int, ...], share: float) -> list[Condition]:
     """Learned large steps, random ones, and what bounds them from above and below."""
-    level, first = world.level, marks[:1]
+    level, first = world.level, (1,)  # who learns nothing is examined once
     learned, blind = (_agent(world, one) for one in (LogLinear("waypoints"), Blind("waypoints")))
     return [
         Condition(level, MACRO, world, learned, marks, share),
