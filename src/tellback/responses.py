@@ -183,6 +183,10 @@ class Sampled(ABC):
         each = list(dict.fromkeys(responses))
         return Shortlist(each, self.matrix_of(each))
 
+    def shortened(self, response: Any) -> Any:
+        """A response with the same features and no detours: a better demonstration of these."""
+        return response
+
     def grammar(self, name: str) -> Grammar:
         """How responses are made of steps of some kind; an error if there is no such kind."""
         raise SettingError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -20,7 +21,7 @@ from tellback.models.states import NothingLearned, saved_array
 from tellback.models.words import Vocabulary, words
 from tellback.responses import Sampled
 from tellback.roles import Facts, Instruction, State, Task
-from tellback.specs import Count, Fraction, Positive, Spec
+from tellback.specs import Fraction, Positive, Spec
 
 
 @runtime_checkable
@@ -99,7 +100,11 @@ class LogLinear(ProposalSpec):
     The weights of a step's features are a sum over the words of the instruction: plain, with their
     places (``models.placed_words``), and with the numbers of their phrases. Each description is a
     demonstration of the path that it describes: one step of AdaGrad up the gradient of its
-    log-probability.
+    log-probability. Detours are left out where the task knows how (``Sampled.shortened``).
+
+    Half of what is drawn by the policy is drawn with half of its weights. Early on a policy is too
+    sure of itself, and all its candidates may be wrong in the same way. In BabyAI's PutNextLocal
+    (seeds 1000 to 1002, 100 descriptions), this raised success from 83% to 93%.
 
     Parameters
     ----------
@@ -107,15 +112,12 @@ class LogLinear(ProposalSpec):
         The kind of steps (``Sampled.grammar``): in tellback's own worlds "waypoints" or "moves".
     rate : float
         The learning rate. In the house (seeds 1000 to 1002), 0.1 was better than 0.3 and 0.03.
-    steps : int
-        The gradient steps a description.
     blind : float
         The share of candidates that are drawn without regard to the instruction.
     """
 
     grammar: str = "waypoints"
     rate: Positive = 0.1
-    steps: Count = 1
     blind: Fraction = 0.25
 
     def build(self, facts: Facts, rng: np.random.Generator) -> LogLinearProposal:
@@ -139,20 +141,23 @@ class LogLinearProposal:
         if count > blind:
             steps = task.responses.grammar(self._spec.grammar)
             weights = self._of(self._known_rows(task.instruction), steps.dim)
-            drawn += steps.draw(weights, count - blind, rng)
+            bold = (count - blind + 1) // 2
+            drawn += steps.draw(weights, bold, rng)
+            if count > blind + bold:
+                drawn += steps.draw(TEMPERED * weights, count - blind - bold, rng)
         return drawn
 
     def learn(self, task: Task, response: Any, description: Instruction) -> None:
-        """Raise the probability of the response under its description."""
+        """Raise the probability of the response, without its detours, under its description."""
         steps = task.responses.grammar(self._spec.grammar)
         rows = self._vocabulary.learn(_tokens(description))
         self._make_room(steps.dim)
-        for _ in range(self._spec.steps):
-            slope = steps.score(response, self._of(rows, steps.dim))
-            if slope is None:  # a path that this grammar cannot make teaches it nothing
+        for shown in dict.fromkeys((task.responses.shortened(response), response)):
+            slope = steps.score(shown, self._of(rows, steps.dim))
+            if slope is not None:  # a path that this grammar cannot make teaches it nothing
+                self._squares[rows] += slope**2
+                self._weights[rows] += self._spec.rate * slope / np.sqrt(self._squares[rows] + TINY)
                 return
-            self._squares[rows] += slope**2
-            self._weights[rows] += self._spec.rate * slope / np.sqrt(self._squares[rows] + TINY)
 
     def _known_rows(self, instruction: Instruction) -> list[int]:
         rows = self._vocabulary.look_up(_tokens(instruction))
@@ -195,7 +200,11 @@ class LogLinearProposal:
 
 TINY = 1e-8
 
+TEMPERED = 0.5
+"""What the weights are multiplied by for half of the draws."""
 
+
+@lru_cache(1 << 12)
 def _tokens(instruction: Instruction) -> str:
     """The words of an instruction, plain and with their places; a number is a word."""
     said = words(str(instruction))

@@ -2,6 +2,7 @@
 
 from tellback.roles import WorldSpec
 from tellback.worlds.adversarial import Adversarial
+from tellback.worlds.babyai import BabyAI
 from tellback.worlds.demonstrations import Demonstrations
 from tellback.worlds.environments import Environment
 from tellback.worlds.hard import Hard
@@ -17,6 +18,7 @@ from tellback.worlds.synthetic import Synthetic
 
 __all__ = [
     "Adversarial",
+    "BabyAI",
     "Demonstrations",
     "Environment",
     "Hard",

@@ -44,8 +44,9 @@ class Described(NamedTuple):
         return meant
 
     def words(self, things: Things) -> str:
-        """The noun phrase: "the" where it can mean one thing only."""
-        article = "a" if self.among(things).sum() > 1 else "the"
+        """The noun phrase: "the" where it can mean one thing only. To minigrid, walls are grey."""
+        wall = self.type is None and self.colour == COLOURS.index("grey")
+        article = "a" if wall or self.among(things).sum() > 1 else "the"
         colour = "" if self.colour is None else COLOURS[self.colour] + " "
         noun = "object" if self.type is None else TYPES[self.type]
         place = "" if self.place is None else " " + PLACES[self.place]

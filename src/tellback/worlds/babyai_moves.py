@@ -25,7 +25,7 @@ from tellback.worlds.babyai_grid import (
     take_step,
 )
 from tellback.worlds.babyai_language import ATTRIBUTES, attributes_of
-from tellback.worlds.babyai_search import beside, distances
+from tellback.worlds.babyai_search import beside, count_beside, distances
 
 STAGES = 4
 """What the agent heads for depends on how many things it has marked."""
@@ -118,7 +118,7 @@ def _features(
         if thing >= 0:
             touched[thing] = 1.0
         if last == DROP:
-            extras[STOPPED_AFTER_PUT] = _count_beside(x, y, grid) > 0
+            extras[STOPPED_AFTER_PUT] = count_beside(x, y, grid) > 0
         return FACED + stage
     if action == PICKUP:
         if thing < 0 or types[thing] == DOOR or held != EMPTY:
@@ -128,7 +128,7 @@ def _features(
     if action == DROP:
         if thing != EMPTY or held == EMPTY:
             return -1
-        extras[PUT_ALONE] = _count_beside(x, y, grid) == 0
+        extras[PUT_ALONE] = count_beside(x, y, grid) == 0
         for towards in range(4):
             ox, oy = beside(x, y, towards)
             if grid[ox, oy] >= 0:
@@ -156,15 +156,6 @@ def _features(
     for o in range(len(types)):
         touched[o] = near[table, o, there] < near[table, o, here]
     return CLOSER + stage if held == EMPTY else CARRYING_CLOSER
-
-
-@compiled
-def _count_beside(x: int, y: int, grid: AnyArray) -> int:
-    count = 0
-    for towards in range(4):
-        ox, oy = beside(x, y, towards)
-        count += grid[ox, oy] >= 0
-    return count
 
 
 @compiled

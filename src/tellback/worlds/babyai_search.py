@@ -84,16 +84,32 @@ def nearest(x: int, y: int, height: int, costs: AnyArray) -> int:
 
 
 @compiled
+def count_beside(x: int, y: int, grid: AnyArray) -> int:
+    """How many things are next to a cell."""
+    count = 0
+    for towards in range(4):
+        ox, oy = beside(x, y, towards)
+        count += grid[ox, oy] >= 0
+    return count
+
+
+@compiled
 def nearest_free(x: int, y: int, grid: AnyArray, costs: AnyArray) -> int:
-    """The state that faces an empty cell next to a cell at the lowest cost, or -1."""
-    found = -1
+    """The state that faces an empty cell next to a cell, or -1.
+
+    Of such cells, that with the fewest things beside it is taken, as what is put there is next to
+    all of these; then that with the lowest cost.
+    """
+    found, fewest = -1, 5
     for side in range(4):
         fx, fy = beside(x, y, side)
-        if not (0 <= fx < grid.shape[0] and 0 <= fy < grid.shape[1]) or grid[fx, fy] != EMPTY:
+        if not _inside(fx, fy, grid) or grid[fx, fy] != EMPTY:
             continue
-        state = nearest(fx, fy, grid.shape[1], costs)
-        if state >= 0 and (found < 0 or costs[state] < costs[found]):
-            found = state
+        state, things = nearest(fx, fy, grid.shape[1], costs), count_beside(fx, fy, grid)
+        if state < 0 or things > fewest:
+            continue
+        if things < fewest or costs[state] < costs[found]:
+            found, fewest = state, things
     return found
 
 
@@ -112,7 +128,7 @@ def write_path(state: int, costs: AnyArray, before: AnyArray, path: AnyArray) ->
         else:
             path[at] = LEFT if (earlier + 3) % 4 == state % 4 else RIGHT
         state = earlier
-    return length
+    return int(length)
 
 
 @compiled
@@ -176,10 +192,10 @@ def _put_facing(
 
 @compiled
 def _inside(x: int, y: int, grid: AnyArray) -> bool:
-    return 0 <= x < grid.shape[0] and 0 <= y < grid.shape[1]
+    return bool(0 <= x < grid.shape[0] and 0 <= y < grid.shape[1])
 
 
 @compiled
 def _open(x: int, y: int, grid: AnyArray, types: AnyArray) -> bool:
     """Whether the agent can stand in a cell, if doors are opened."""
-    return grid[x, y] == EMPTY or (grid[x, y] >= 0 and types[grid[x, y]] == DOOR)
+    return bool(grid[x, y] == EMPTY or (grid[x, y] >= 0 and types[grid[x, y]] == DOOR))

@@ -15,6 +15,7 @@ from tellback.worlds.babyai_grid import (
     ACTIONS,
     COLOURS,
     EMPTY,
+    GO,
     PUT,
     TYPES,
     Things,
@@ -23,6 +24,7 @@ from tellback.worlds.babyai_grid import (
 )
 from tellback.worlds.babyai_language import PLACES, places_of
 from tellback.worlds.babyai_moves import Moves
+from tellback.worlds.babyai_shortened import deeds_of, redone
 from tellback.worlds.babyai_waypoints import Waypoints
 
 NOUN = len(TYPES) + len(COLOURS)
@@ -97,6 +99,20 @@ class Trajectories(Sampled):
             events,
         )
         return events[:found][::-1]
+
+    def shortened(self, response: str) -> str:
+        """The last deeds that leave the features as they are, done in the shortest ways."""
+        things, steps = self._things, self._steps
+        parts = [response[: i + 1] for i in range(len(response))]
+        matrix = self.matrix_of(parts)
+        wanted = matrix[-1]
+        cut = parts[int((matrix == wanted).all(axis=1).argmax())]
+        deeds = deeds_of(as_codes([cut], steps)[0], self._summary.kind == GO, *things)
+        for first in range(len(deeds) - 1, -1, -1):
+            shorter = redone(deeds[first:], steps, *things).tobytes().decode()
+            if shorter and np.array_equal(self.features(shorter), wanted):
+                return shorter if len(shorter) <= len(response) else response
+        return cut
 
     def draw(self, count: int, rng: np.random.Generator) -> list[str]:
         """Random actions, of any length."""

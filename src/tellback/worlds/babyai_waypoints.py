@@ -139,64 +139,54 @@ def _draw(
     rows: AnyArray,
     agent: AnyArray,
 ) -> None:
-    things, steps = len(types), codes.shape[1]
+    """Draw all trajectories step by step. Those that began alike share their searches."""
+    count, things, steps = len(codes), len(types), codes.shape[1]
     costs, before = np.empty(grid.size * 4, np.int64), np.empty(grid.size * 4, np.int64)
-    first_costs, first_before = costs.copy(), before.copy()
     goals, chances = np.empty(SORTS * things + 1, np.int64), np.empty(SORTS * things + 1)
-    first_goals, first_chances = goals.copy(), chances.copy()
-    _options(
-        0,
-        steps,
-        worth,
-        stopping,
-        grid,
-        types,
-        doors,
-        agent,
-        first_costs,
-        first_before,
-        first_goals,
-        first_chances,
-    )
-    for i in range(len(codes)):
-        g, d, a = grid.copy(), doors.copy(), agent.copy()
-        length = 0
-        for k in range(MOST):
-            if k == 0:  # the same for all
-                costs[:], before[:] = first_costs, first_before
-                goals[:], chances[:] = first_goals, first_chances
-            else:
-                room = steps - length
-                _options(
-                    k,
-                    room,
-                    worth,
-                    stopping,
-                    g,
-                    types,
-                    d,
-                    a,
-                    costs,
-                    before,
-                    goals,
-                    chances,
-                )
-            option, left = -1, numbers[i, k]
-            for o in range(len(chances)):
-                if chances[o] > 0.0:
-                    option = o
-                    left -= chances[o]
-                    if left < 0:
-                        break
-            if option < 0 or option == SORTS * things:
-                break
-            path = codes[i, length:]
-            taken = write_path(goals[option], costs, before, path)
-            sort = option // things
-            path[taken] = DONE if sort == 0 else (PICKUP if sort == 1 else DROP)
-            for t in range(taken + 1):
-                take_step(path[t], g, types, colours, d, a)
-            length += taken + 1
+    grids = np.empty((count, *grid.shape), grid.dtype)  # of the first of those alike
+    opened, agents = np.empty((count, len(doors)), doors.dtype), np.empty((count, 4), agent.dtype)
+    grids[0], opened[0], agents[0] = grid, doors, agent
+    lengths = np.zeros(count, np.int64)
+    alike = np.zeros(count, np.int64)  # the first that began the same way; -1 where one has ended
+    later = alike.copy()  # the same after the next step
+    taken = np.empty(SORTS * things, np.int64)  # who took an option first
+    for k in range(MOST):
+        for leader in range(count):
+            if alike[leader] != leader:
+                continue
+            g, d, a = grids[leader].copy(), opened[leader].copy(), agents[leader].copy()
+            begin = lengths[leader]
+            _options(
+                k, steps - begin, worth, stopping, g, types, d, a, costs, before, goals, chances
+            )
+            taken[:] = -1
+            for i in range(leader, count):
+                if alike[i] != leader:
+                    continue
+                option, left = -1, numbers[i, k]
+                for o in range(len(chances)):
+                    if chances[o] > 0.0:
+                        option = o
+                        left -= chances[o]
+                        if left < 0:
+                            break
+                if option < 0 or option == SORTS * things:
+                    later[i] = -1
+                elif taken[option] >= 0:
+                    first = taken[option]
+                    later[i] = first
+                    codes[i], lengths[i] = codes[first], lengths[first]
+                else:
+                    taken[option] = later[i] = i
+                    path = codes[i, begin:]
+                    length = write_path(goals[option], costs, before, path)
+                    sort = option // things
+                    path[length] = DONE if sort == 0 else (PICKUP if sort == 1 else DROP)
+                    grids[i], opened[i], agents[i] = g, d, a
+                    for t in range(length + 1):
+                        take_step(path[t], grids[i], types, colours, opened[i], agents[i])
+                    lengths[i] = begin + length + 1
+        alike[:] = later
 
 
 @compiled
