@@ -51,7 +51,7 @@ def test_a_summary_is_data_for_programs(
     assert command("data check r.jsonl --steps --json", tmp_path, monkeypatch) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["responses"] == 72
-    assert data["sha256"] == recording.by_step().digest
+    assert data["sha256"] == Recorded(str(tmp_path / "r.jsonl"), level="steps").sha256
     assert data["faults"] == []
 
 

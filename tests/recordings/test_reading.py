@@ -104,6 +104,8 @@ FAULTS: list[tuple[Any, str]] = [
     (line(features=[float("nan")]), r"features\[0\] must be a finite number"),
     (line(features=[10**400]), r"features\[0\] must be a finite number"),
     (line(features=["1" * 9999]), r"features\[0\] must be a finite number"),
+    (line(features=[1e39]), r"features\[0\] must be at least -3.4e\+38 and at most 3.4e\+38"),
+    (line(propensity=0.5), "a line of an agent's log.* data export LOG RECORDING.jsonl"),
     (line(**{"x" * 9999: 1}), "There is no field 'xxx"),
     (line(image="gone.png"), "image must be"),
     (line(tokns=["x"]), r"'tokns'.*Did you mean 'tokens'\?"),
@@ -120,6 +122,15 @@ def test_a_fault_has_its_line_its_field_and_its_value(tmp_path: Path, bad: Any, 
     assert len(fault.message) < 400
     with pytest.raises(SettingError, match=rf"(?s)^Line 3 of r.jsonl: .*{says}"):
         read(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_file_in_utf_16_is_one_fault_that_says_what_to_do(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "r.jsonl"
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    path.write_text(mark + "one\ntwo\n", encoding=encoding)
+    [fault] = faults(path)
+    assert str(fault) == "Line 1 of r.jsonl: This is text in UTF-16: save the file as UTF-8."
 
 
 ANYTHING = st.recursive(

@@ -14,6 +14,12 @@ CONTENT = ("features", "steps", "tokens", "text", "image")
 
 FIELDS = ("id", "group", "goal", *CONTENT, "descriptions", "step_descriptions")
 
+LOG_FIELDS = ("propensities", "propensity")
+"""A line with one of these is of an agent's log: the first line, or a round."""
+
+MOST = 3.4e38
+"""Of a feature, positive or negative: models store features in single precision."""
+
 LONGEST_NAME = 60
 """So much of an unknown name is shown."""
 
@@ -24,6 +30,11 @@ def response_from_data(data: Any) -> RecordedResponse:
     """The response that ``RecordedResponse.to_data`` described."""
     if not isinstance(data, dict):
         raise SettingError(f"A response is an object with the fields {', '.join(FIELDS)}.")
+    if any(name in data for name in LOG_FIELDS):
+        raise SettingError(
+            "This is a line of an agent's log, not a recorded response. Make a recording of it: "
+            "tellback data export LOG RECORDING.jsonl --as recording."
+        )
     _demand_known("field", data, FIELDS)
     for name in ("id", "group", "descriptions"):
         if name not in data:
@@ -76,9 +87,10 @@ def _each(name: str, values: Any, one: Callable[[str, Any], T]) -> tuple[T, ...]
 
 def _number(name: str, value: Any) -> float:
     try:
-        return real(name, value)
+        number = real(name, value)
     except SettingError as error:
         raise SettingError(f"{name} must be a finite number, not {short(value)}.") from error
+    return real(name, number, at_least=-MOST, at_most=MOST)
 
 
 def _step(name: str, value: Any) -> tuple[str, ...]:
