@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tellback.recordings import read
+from tellback.worlds import Recorded
 from tests.support.command import command
 from tests.support.recordings import alfred_data, line, lines_file, small_recording, written
 

@@ -25,7 +25,7 @@ def stem(word: str) -> str:
 
 
 class WordColumns:
-    """The column of each word, and of words in a place, or in the plural, where that tells something.
+    """The column of each word, and of words in a place or plurals where these tell something.
 
     Their number, and so the cost of a description, is bounded.
 
