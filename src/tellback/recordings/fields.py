@@ -7,7 +7,7 @@ from reprlib import repr as short
 from typing import Any, TypeVar
 
 from tellback.errors import SettingError, real, unknown_name
-from tellback.recordings.recording import RecordedResponse, Said
+from tellback.recordings.recording import MOST, RecordedResponse, Said
 
 CONTENT = ("features", "steps", "tokens", "text", "image")
 """The fields that say what was done; a response has at least one of them."""
@@ -16,9 +16,6 @@ FIELDS = ("id", "group", "goal", *CONTENT, "descriptions", "step_descriptions")
 
 LOG_FIELDS = ("propensities", "propensity")
 """A line with one of these is of an agent's log: the first line, or a round."""
-
-MOST = 3.4e38
-"""Of a feature, positive or negative: models store features in single precision."""
 
 LONGEST_NAME = 60
 """So much of an unknown name is shown."""
