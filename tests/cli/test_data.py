@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tellback.recordings import read
+from tellback.worlds import Recorded
 from tests.support.command import command
 from tests.support.recordings import alfred_data, line, lines_file, small_recording, written
 
@@ -51,7 +52,7 @@ def test_a_summary_is_data_for_programs(
     assert command("data check r.jsonl --steps --json", tmp_path, monkeypatch) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["responses"] == 72
-    assert data["sha256"] == recording.by_step().digest
+    assert data["sha256"] == Recorded(str(tmp_path / "r.jsonl"), level="steps").sha256
     assert data["faults"] == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tellback.models.word_regression import Expected, WordRegression
+from tellback.models.word_regression import SHRUNK, Expected, WordRegression
 from tests.support.oracles import Floats
 
 
@@ -78,5 +78,26 @@ def test_equal_points_have_equal_fits_to_the_bit() -> None:
     points, told, weights = data(4)
     regression = fitted(points, told, weights)
     expected = regression.expected(np.vstack([points, points[::-1]]))
-    fits = regression.fits(told[0], expected)
-    np.testing.assert_array_equal(fits[:40], fits[40:][::-1])
+    for fits in (regression.fits(told[0], expected), regression.lifts(told[0], expected)):
+        np.testing.assert_array_equal(fits[:40], fits[40:][::-1])
+
+
+@pytest.mark.parametrize("known", [1.0, 0.25])
+def test_lifts_are_log_likelihoods_of_independent_words(known: float) -> None:
+    points, told, weights = data(5)
+    regression = fitted(points, told, weights)
+    expected = regression.expected(points)
+    usual = (weights @ told + 0.5) / (weights.sum() + 1)
+    likely = (1 - SHRUNK) * np.clip(points @ regression.coefficients.T, 0, 1) + SHRUNK * usual
+    present, absent = np.log(likely / usual), np.log((1 - likely) / (1 - usual))
+    for x in told[:5]:
+        lifts = regression.lifts(x, expected, known)
+        np.testing.assert_allclose(lifts, present @ x + known * (absent @ (1 - x)), rtol=1e-9)
+
+
+def test_a_word_that_is_always_or_never_told_makes_no_lift_infinite() -> None:
+    points, told, weights = data(6)
+    told[:, 0], told[:, 1] = 0.0, 1.0
+    regression = fitted(points, told, weights)
+    for x in (told[0], 1 - told[0]):
+        assert np.isfinite(regression.lifts(x, regression.expected(points))).all()

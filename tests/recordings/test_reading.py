@@ -16,12 +16,13 @@ from tellback.errors import SettingError
 from tellback.recordings import RecordedResponse, Recording, Said, faults, read, write
 from tellback.recordings.fields import FIELDS
 from tellback.recordings.lines import LONGEST_LINE
+from tellback.recordings.recording import MOST
 from tests.support.recordings import alfred_data, line, lines_file, small_recording, written
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NAMES = TEXTS.filter(lambda name: bool(name.strip()))
 SAID = st.builds(Said, NAMES, TEXTS)
-NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+NUMBERS = st.floats(-MOST, MOST)
 
 
 @st.composite
@@ -104,6 +105,8 @@ FAULTS: list[tuple[Any, str]] = [
     (line(features=[float("nan")]), r"features\[0\] must be a finite number"),
     (line(features=[10**400]), r"features\[0\] must be a finite number"),
     (line(features=["1" * 9999]), r"features\[0\] must be a finite number"),
+    (line(features=[1e39]), r"features\[0\] must be finite, at least -3.4e\+38 and at most 3"),
+    (line(propensity=0.5), "a line of an agent's log.* data export LOG RECORDING.jsonl"),
     (line(**{"x" * 9999: 1}), "There is no field 'xxx"),
     (line(image="gone.png"), "image must be"),
     (line(tokns=["x"]), r"'tokns'.*Did you mean 'tokens'\?"),
@@ -120,6 +123,15 @@ def test_a_fault_has_its_line_its_field_and_its_value(tmp_path: Path, bad: Any, 
     assert len(fault.message) < 400
     with pytest.raises(SettingError, match=rf"(?s)^Line 3 of r.jsonl: .*{says}"):
         read(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_a_file_in_utf_16_is_one_fault_that_says_what_to_do(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "r.jsonl"
+    mark = "" if encoding == "utf-16" else "\ufeff"
+    path.write_text(mark + "one\ntwo\n", encoding=encoding)
+    [fault] = faults(path)
+    assert str(fault) == "Line 1 of r.jsonl: This is text in UTF-16: save the file as UTF-8."
 
 
 ANYTHING = st.recursive(

@@ -51,11 +51,12 @@ def check(
             _print(*wrong, f"{len(wrong)} faults{more}.", stderr=True)
         raise typer.Exit(1)
     recording = read(file, level="steps" if steps else "whole")
+    digest = (read(file) if steps else recording).digest  # of the whole file, as in Recorded.sha256
     counted = Summary.of(recording)
     features, row_of = _features(recording)
     enough = _groups_with(recording, row_of, candidates)
     if as_json:
-        data = {"file": str(file), "sha256": recording.digest, **asdict(counted), "faults": []}
+        data = {"file": str(file), "sha256": digest, **asdict(counted), "faults": []}
         print_json({**data, "features": features, "candidates": candidates, "enough": enough})
         return
     _print(
@@ -69,7 +70,7 @@ def check(
         f"features      {features}",
         f"candidates    {enough:,} of {counted.groups:,} groups have {candidates} that differ in "
         "goal and features and that two people have described",
-        f"sha256        {recording.digest}",
+        f"sha256        {digest}",
     )
 
 

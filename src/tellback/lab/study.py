@@ -109,7 +109,8 @@ class Study:
         listed = [agent.resolved(facts) for grid in self.agents.values() for agent in grid]
         for agent in listed:
             if listed.count(agent) > 1:
-                raise FieldError("agents", f"Study {self.name!r} lists {agent.label()} twice.")
+                same = f"{agent.label()} twice; with the same settings it would be the same runs"
+                raise FieldError("agents", f"Study {self.name!r} lists {same}.")
         for name, settings in self.agents.items():
             if len(settings) > 1 and not self.tuning:
                 raise FieldError(

@@ -25,7 +25,7 @@ def stem(word: str) -> str:
 
 
 class WordColumns:
-    """The column of each word, and of words in a place where the place tells something.
+    """The column of each word, and of words in a place or plurals where these tell something.
 
     Their number, and so the cost of a description, is bounded.
 
@@ -102,11 +102,11 @@ def _is_no_column(name: str) -> bool:
 
 
 def plain_and_placed(sentence: Sequence[str]) -> list[str]:
-    """The names of the words of a sentence, and of its words in their places.
+    """The names of the words of a sentence, of its words in their places, and of its plurals.
 
-    A space tells the ones from the others.
+    A space tells the first from the others.
     """
     stems = [stem(word) for word in sentence]
-    return stems + [
-        f"{one} {place}" for one, at in zip(stems, places(sentence), strict=True) for place in at
-    ]
+    plurals = [f"{one} s" for one, word in zip(stems, sentence, strict=True) if one != word]
+    in_places = zip(stems, places(sentence), strict=True)
+    return stems + plurals + [f"{one} {place}" for one, at in in_places for place in at]

@@ -28,6 +28,12 @@ NOISE_RATE = 0.01
 
 TINY = 1e-12
 
+SHRUNK = 0.1
+"""By how much the probability of a word is shrunk towards its usual share.
+
+The regression may say 0 or 1, and nobody is that sure.
+"""
+
 
 class Expected(NamedTuple):
     """What points make likely.
@@ -148,6 +154,17 @@ class WordRegression:
         by_told = (self.metric @ (told - known * self.usual))[: expected.words.shape[1]]
         products = _products(expected.words, by_told[None, :])[:, 0]
         return _fits(products, expected.squares, self.weight)
+
+    def lifts(self, told: Array, expected: Expected, known: float = 1.0) -> Array:
+        """How much likelier a sentence is of each point than usual, word by word, as a log.
+
+        Here the noise of a word depends on how likely the word is (it is p (1 - p)), and words
+        are independent. In ``fits`` the noise is always the same, and words may go together. With
+        many descriptions each sees mistakes of the other. The parameters are those of ``fits``.
+        """
+        size = expected.words.shape[1]
+        usual = ((self.counts + 0.5) / (self.weight + 1))[:size]
+        return _lifts(told[:size], expected.words + self.usual[:size], usual, known)
 
     def word_fits(self, expected: Expected) -> Array:
         """How much each word adds to the fit of a sentence: a row a point."""
@@ -309,6 +326,20 @@ def _products(rows: Array, columns: Array) -> Array:
                 product += rows[y, i] * columns[w, i]
             products[y, w] = product
     return products
+
+
+@compiled_freely
+def _lifts(told: Array, likely: Array, usual: Array, known: float) -> Array:
+    """The log-likelihood of a sentence by the probabilities of its words, less the usual one."""
+    lifts = np.zeros(len(likely))
+    for y in range(len(likely)):
+        for w in range(len(told)):
+            p = (1 - SHRUNK) * min(max(likely[y, w], 0.0), 1.0) + SHRUNK * usual[w]
+            if told[w] > 0:
+                lifts[y] += np.log(p / usual[w])
+            else:
+                lifts[y] += known * np.log((1 - p) / (1 - usual[w]))
+    return lifts
 
 
 @compiled_freely

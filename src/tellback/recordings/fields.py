@@ -7,12 +7,15 @@ from reprlib import repr as short
 from typing import Any, TypeVar
 
 from tellback.errors import SettingError, real, unknown_name
-from tellback.recordings.recording import RecordedResponse, Said
+from tellback.recordings.recording import MOST, RecordedResponse, Said
 
 CONTENT = ("features", "steps", "tokens", "text", "image")
 """The fields that say what was done; a response has at least one of them."""
 
 FIELDS = ("id", "group", "goal", *CONTENT, "descriptions", "step_descriptions")
+
+LOG_FIELDS = ("propensities", "propensity")
+"""A line with one of these is of an agent's log: the first line, or a round."""
 
 LONGEST_NAME = 60
 """So much of an unknown name is shown."""
@@ -24,6 +27,11 @@ def response_from_data(data: Any) -> RecordedResponse:
     """The response that ``RecordedResponse.to_data`` described."""
     if not isinstance(data, dict):
         raise SettingError(f"A response is an object with the fields {', '.join(FIELDS)}.")
+    if any(name in data for name in LOG_FIELDS):
+        raise SettingError(
+            "This is a line of an agent's log, not a recorded response. Make a recording of it: "
+            "tellback data export LOG RECORDING.jsonl --as recording."
+        )
     _demand_known("field", data, FIELDS)
     for name in ("id", "group", "descriptions"):
         if name not in data:
@@ -76,9 +84,10 @@ def _each(name: str, values: Any, one: Callable[[str, Any], T]) -> tuple[T, ...]
 
 def _number(name: str, value: Any) -> float:
     try:
-        return real(name, value)
+        number = real(name, value)
     except SettingError as error:
         raise SettingError(f"{name} must be a finite number, not {short(value)}.") from error
+    return real(name, number, at_least=-MOST, at_most=MOST)
 
 
 def _step(name: str, value: Any) -> tuple[str, ...]:

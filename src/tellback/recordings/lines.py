@@ -16,6 +16,7 @@ LONGEST_LINE = 2**24
 """In bytes. A longer line is refused, whatever it holds."""
 
 _GZIP = b"\x1f\x8b"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 class Lines:
@@ -43,6 +44,9 @@ class Lines:
                     self.read += 1
                     if len(line) > LONGEST_LINE:
                         yield SettingError(f"The line is longer than {LONGEST_LINE:,} bytes.")
+                        return
+                    if self.read == 1 and line.startswith(_UTF_16):
+                        yield SettingError("This is text in UTF-16: save the file as UTF-8.")
                         return
                     yield self._text(line)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:

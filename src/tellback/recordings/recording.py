@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 from tellback.errors import SettingError
 
+MOST = 3.4e38
+"""Of a feature, positive or negative: models store features in single precision."""
+
 Step = tuple[str, ...]
 """What was done, and to what: ``("PickupObject", "alarmclock")``."""
 
@@ -98,10 +101,11 @@ class RecordedResponse:
 
     def to_line(self) -> str:
         """The response as a line of a file."""
-        try:
-            return json.dumps(self.to_data(), ensure_ascii=False, allow_nan=False)
-        except ValueError as error:
-            raise SettingError(f"Response {self.id!r} has features that are not finite.") from error
+        if not all(-MOST <= number <= MOST for number in self.features):
+            raise SettingError(
+                f"Response {self.id!r} has features that are not finite, or above {MOST:g}."
+            )
+        return json.dumps(self.to_data(), ensure_ascii=False)
 
 
 @dataclass(frozen=True)
