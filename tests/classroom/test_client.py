@@ -15,6 +15,7 @@ import pytest
 
 from tellback.agents import EpsilonGreedy
 from tellback.classroom.client import ProblemError, UnreachableError
+from tellback.errors import FieldError
 from tellback.extras import install_command
 from tellback.off_policy import Log
 from tellback.recordings import Columns, read, teach
@@ -141,3 +142,12 @@ def test_the_robot_of_the_example_learns_to_go_where_it_is_told(
         assert example["success"](lesson, seed=2, requests=20) <= 10
         example["teach"](lesson, 60, random.Random(1))
         assert example["success"](lesson, seed=2, requests=20) >= 18
+
+
+def test_features_that_json_cannot_hold_are_refused_by_name(room: Room) -> None:
+    client = client_of(room)
+    lesson = client.lesson(room.lesson())
+    for wrong in (float("nan"), float("inf")):
+        for send in (lesson.ask, lesson.preview):
+            with pytest.raises(FieldError, match="features must be finite numbers"):
+                send(0, features=[[1.0, 0.0, wrong], [0.0, 1.0, 0.0]])

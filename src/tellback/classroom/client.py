@@ -9,6 +9,7 @@ round.describe("went to the window")  # what that was
 
 from __future__ import annotations
 
+import math
 import random
 import time
 import uuid
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from tellback.arrays import Array
 from tellback.classroom.signing import verified
-from tellback.errors import TellbackError
+from tellback.errors import FieldError, TellbackError
 from tellback.extras import from_extra
 from tellback.files import atomic_write
 from tellback.recordings.features import Columns
@@ -290,9 +291,13 @@ class RemoteLesson:
         found: int = self._send("POST", "/rollback", json={"to": to})["descriptions"]
         return found
 
-    def replay(self, agent: Spec | Mapping[str, Any]) -> Data:
-        """Teach another agent the same descriptions, and evaluate it."""
-        return self._send("POST", "/replay", json={"agent": _plain(agent)}, timeout=120)
+    def replay(self, agent: Spec | Mapping[str, Any] | None = None) -> Data:
+        """Teach another agent the same descriptions, and evaluate it.
+
+        An agent without a model has the lesson's. Without an agent, the lesson's is evaluated.
+        """
+        body = {} if agent is None else {"agent": _plain(agent)}
+        return self._send("POST", "/replay", json=body, timeout=120)
 
     def export(self, path: str | Path, *, format: str = "jsonl", **options: bool) -> None:
         """Export the lesson to a file, with the formats and options of the API.
@@ -374,12 +379,19 @@ def _candidates(
     body: Data = {"instruction": instruction}
     if features is not None:
         # JSON has lists only, and features may be an array of NumPy.
-        body["features"] = [[float(value) for value in row] for row in features]
+        body["features"] = [[_finite(value) for value in row] for row in features]
     if texts is not None:
         body["texts"] = list(texts)
     if images is not None:
         body["images"] = list(images)
     return body
+
+
+def _finite(value: float) -> float:
+    number = float(value)
+    if not math.isfinite(number):  # JSON has no such number
+        raise FieldError("features", f"features must be finite numbers, not {number}.")
+    return number
 
 
 def _from_the_start(request: dict[str, Any]) -> dict[str, Any]:

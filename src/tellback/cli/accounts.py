@@ -70,11 +70,11 @@ def list_(database: DatabaseUrl = None) -> None:
 
     with _database(database) as opened:
         found = accounts.listed(opened)
-    table = Table("name", "role", "made", "")
+    table = Table("name", "role", "made", "id", "")
     for account in found:
         made = datetime.fromtimestamp(account.created, UTC).strftime("%Y-%m-%d")
         shut = "disabled" if account.disabled else ""
-        table.add_row(escape(account.name), account.role, made, shut)
+        table.add_row(escape(account.name), account.role, made, account.id, shut)
     console().print(table)
 
 

@@ -14,8 +14,8 @@ from tellback.classroom.store.database import Database
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.names import validated_name
 from tellback.classroom.store.secrets import new_id
-from tellback.classroom.store.tables import accounts
-from tellback.errors import UnknownNameError
+from tellback.classroom.store.tables import accounts, events
+from tellback.errors import UnknownNameError, unknown_name
 
 ADMIN = "admin"
 
@@ -56,6 +56,23 @@ def named(database: Database, name: str) -> Account:
     for account in listed(database, accounts.c.name == name):
         return account
     raise UnknownNameError(f"There is no account {name!r}.")
+
+
+def author(database: Database, given: str) -> str:
+    """The author of words, by the id or the name of an account; an error if there is none.
+
+    Authors without an account are recordings, and whoever taught while there were no accounts.
+    """
+    if given.isprintable():  # PostgreSQL refuses some other characters
+        name = unicodedata.normalize("NFC", given)
+        found = listed(database, (accounts.c.id == given) | (accounts.c.name == name))
+        if found:
+            return next((one.id for one in found if one.id == given), found[0].id)
+        with database.read() as connection:
+            wrote = select(events.c.seq).where(events.c.account == given).limit(1)
+            if connection.execute(wrote).first() is not None:
+                return given
+    raise unknown_name("account", given, [one.name for one in listed(database)])
 
 
 def listed(database: Database, *conditions: ColumnElement[bool]) -> list[Account]:

@@ -18,6 +18,7 @@ from tellback.classroom.web.schemas.replays import (
     SuccessAnswer,
 )
 from tellback.off_policy import ValueEstimate
+from tellback.specs import Data
 
 router = api_router("log", 404, 422)
 
@@ -33,7 +34,7 @@ def replay_lesson(
 
     Nothing changes in the lesson. Of long lessons the latest rounds are compared.
     """
-    definition = Definition.from_data(learner.definition.to_data() | {"agent": body.agent})
+    definition = _tried(learner.definition, body.agent)
     definition.try_out()
     if not _ONE_AT_A_TIME.acquire(blocking=False):
         raise busy("Another replay is running: try again when it is done.", 5)
@@ -45,6 +46,15 @@ def replay_lesson(
         _ONE_AT_A_TIME.release()
     learner.catch_up()
     return _answer(learner, definition, replayed)
+
+
+def _tried(definition: Definition, agent: Data | None) -> Definition:
+    """The definition with another agent, which has the lesson's model unless it names its own."""
+    data = definition.to_data()
+    if agent is not None:
+        own = data["agent"].get("model")  # an agent that draws candidates has none of its own
+        data["agent"] = agent if own is None else {"model": own, **agent}
+    return Definition.from_data(data)
 
 
 def _answer(learner: Learner, definition: Definition, replayed: Replayed) -> ReplayAnswer:
