@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from tellback.classroom.store import migrate
@@ -19,13 +20,15 @@ LATER = """
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "9998"
+down_revision = "{newest}"
 
 
 def upgrade():
     op.create_table("later", sa.Column("number", sa.Integer()))
 """
+UNDO = {"0002": ["DROP TABLE login_attempts"]}
+"""How to come from the tables of a version to those of the version before."""
 
 
 def test_a_new_database_has_the_tables_that_the_code_expects(database: Database) -> None:
@@ -37,13 +40,30 @@ def test_a_database_of_an_older_version_is_migrated(
     database: Database, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     migrations = shutil.copytree(migrate.MIGRATIONS, tmp_path / "migrations")
-    (migrations / "versions" / "0002_test.py").write_text(LATER)
+    newest = ScriptDirectory(str(migrations)).get_current_head()
+    (migrations / "versions" / "9998_test.py").write_text(LATER.format(newest=newest))
     monkeypatch.setattr(migrate, "MIGRATIONS", migrations)
     for _ in range(2):  # the second time there is nothing to do
         migrated = open_database(database_url)
         with migrated.read() as connection:
             assert connection.execute(text("SELECT number FROM later")).all() == []
         migrated.close()
+
+
+def test_a_database_of_any_version_is_migrated_to_the_tables_that_the_code_expects(
+    database: Database, database_url: str
+) -> None:
+    script = ScriptDirectory(str(migrate.MIGRATIONS))
+    for version in [one.revision for one in script.walk_revisions()][:-1]:
+        with database.write() as connection:
+            for statement in UNDO[version]:
+                connection.execute(text(statement))
+            before = script.get_revision(version).down_revision
+            connection.execute(text("UPDATE alembic_version SET version_num = :v"), {"v": before})
+        copy = open_database(database_url)
+        with copy.read() as connection:
+            assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        copy.close()
 
 
 def test_a_database_of_a_newer_version_is_refused(database: Database, database_url: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from fastapi import FastAPI
 
@@ -38,6 +39,7 @@ from tellback.classroom.web.security.body_limit import BodyLimit
 from tellback.classroom.web.security.caller_cache import CallerCache
 from tellback.classroom.web.security.headers import SecurityHeaders
 from tellback.classroom.web.security.rate_limits import LoginLimiter, RateLimit
+from tellback.classroom.web.security.revocations import Revocations
 from tellback.classroom.web.security.same_origin import SameOrigin
 
 API = "/api/v1"
@@ -61,13 +63,15 @@ ROUTERS = (  # the busiest first: routes are matched in this order
 )
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, shared: Path | None = None) -> FastAPI:
     """The service, ready to be run by uvicorn.
 
     Parameters
     ----------
     settings : Settings
         The settings of the classroom.
+    shared : Path, optional
+        The file by which its processes tell each other of revoked credentials.
     """
     room = Classroom(settings)
 
@@ -87,7 +91,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.classroom = room
-    add_middleware(app, settings)
+    add_middleware(app, settings, shared)
     app.include_router(health.router)
     for module in ROUTERS:
         app.include_router(module.router, prefix=API)
@@ -97,10 +101,10 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
-def add_middleware(app: FastAPI, settings: Settings) -> None:
+def add_middleware(app: FastAPI, settings: Settings, shared: Path | None = None) -> None:
     """Add all layers to an app, and the state that endpoints share with them."""
-    app.state.caller_cache = CallerCache()
-    app.state.login_limiter = LoginLimiter()
+    app.state.caller_cache = CallerCache(Revocations(shared))
+    app.state.login_limiter = LoginLimiter(app.state.classroom.database)
     app.state.metrics = Metrics()
     handle_problems(app)
     # From the inside out: the last to be added is the first to see a request.

@@ -11,7 +11,8 @@ from time import monotonic
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tellback.classroom.settings import Settings
-from tellback.classroom.store.secrets import digest
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.login_attempts import count_attempt
 from tellback.classroom.web.problem_handlers import send_problem
 from tellback.classroom.web.problems import rate_limited
 from tellback.classroom.web.security.caller_cache import CallerCache
@@ -53,16 +54,20 @@ class RateLimiter:
 class LoginLimiter:
     """Ten attempts a minute for a name from an address, and sixty from an address for all names.
 
-    A name is never locked for all addresses: else anybody could lock others out.
+    They are counted in the database: several processes are no way around it. A name is never locked
+    for all addresses: else anybody could lock others out.
     """
 
-    def __init__(self) -> None:
-        self._names = RateLimiter(LOGINS_FOR_A_NAME)
-        self._addresses = RateLimiter(LOGINS_FROM_AN_ADDRESS)
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def demand(self, name: str, address: str) -> None:
         """Count an attempt; a problem if there were too many."""
-        wait = self._addresses.wait(address) or self._names.wait((name, address))
+        limits = {
+            f"address {address}": LOGINS_FROM_AN_ADDRESS,
+            f"name {address} {name}": LOGINS_FOR_A_NAME,
+        }
+        wait = count_attempt(self._database, limits)
         if wait:
             raise rate_limited(wait)
 
@@ -91,7 +96,7 @@ class RateLimit:
 
     def _key(self, scope: Scope) -> tuple[str, str]:
         credential = credential_of(scope, self._secure)
-        account = self._caller_cache.account(digest(credential.secret)) if credential else None
+        account = self._caller_cache.account(credential) if credential else None
         return ("account", account) if account else ("address", address_of(scope))
 
 
