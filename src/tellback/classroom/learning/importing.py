@@ -10,8 +10,9 @@ import numpy as np
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
-from tellback.classroom.store.projection import PROJECTED_KINDS, Projection, rebuild_projection
-from tellback.classroom.store.rounds import open_round
+from tellback.classroom.store.projection import PROJECTED_KINDS, Projection
+from tellback.classroom.store.rounds import asked_data
+from tellback.classroom.store.staging import StagedLog
 from tellback.classroom.store.tasks import Content
 from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed
@@ -47,27 +48,23 @@ class _ImportedRound(NamedTuple):
 
 
 class Importer:
-    """Adds imported rounds to the log of a lesson.
+    """Prepares imported rounds, and then adds them to the log of a lesson.
 
     Parameters
     ----------
-    log : LessonLog
-        The lesson's.
     definition : Definition
-        What it is about.
+        What the lesson is about.
     account : str
         The author of all imported events.
     """
 
-    def __init__(self, log: LessonLog, definition: Definition, account: str) -> None:
-        self._log = log
+    def __init__(self, definition: Definition, account: str) -> None:
+        self._log = StagedLog()
         self._definition = definition
         self._account = account
         self._untaught = LessonAgent(definition)  # to refuse the tasks that the agent would refuse
         self._unseen: list[tuple[int, Task]] = []  # with the line of each
         self._unseen_responses = 0
-        self._rounds_before = log.rounds
-        self._events_before = log.latest
         self._asked: dict[int, _ImportedRound] = {}
         self._projection = Projection()  # of the imported rounds
         self._said: dict[int, Instruction] = {}  # by the event
@@ -77,12 +74,11 @@ class Importer:
     @property
     def rounds(self) -> int:
         """Number of imported rounds."""
-        return self._log.rounds - self._rounds_before
+        return self._log.rounds
 
-    @property
-    def first_round(self) -> int | None:
-        """The number of the first of them."""
-        return self._rounds_before + 1 if self.rounds else None
+    def close(self) -> None:
+        """Delete what was prepared."""
+        self._log.close()
 
     def ask(
         self,
@@ -103,20 +99,11 @@ class Importer:
         if self._unseen_responses >= AT_ONCE:
             self.refuse_unfit()
         choice = Choice(response, responses.features(response), **stated._asdict())
-        seq = open_round(
-            self._log,
-            number=self._log.next_round(),
-            instruction=instruction,
-            choice=choice,
-            version=self._log.latest,
-            features=np.asarray(responses.matrix),
-            content=content,
-            account=self._account,
-            wants_second=wants_second,
-        )
-        self._asked[self.rounds] = _ImportedRound(instruction, response, len(responses))
-        self._projection.ask(self.rounds, seq)
-        return self.rounds
+        data = asked_data(instruction, choice, self._log.latest)
+        number, seq = self._log.open_round(data, responses.matrix, content, wants_second)
+        self._asked[number] = _ImportedRound(instruction, response, len(responses))
+        self._projection.ask(number, seq)
+        return number
 
     def describe(self, round: int, description: Instruction, saw_request: bool) -> None:
         """A description."""
@@ -163,18 +150,19 @@ class Importer:
 
     def roll_back(self, to: int) -> None:
         """A rollback to one of the imported events."""
-        if not 0 <= to <= self._log.latest - self._events_before:
+        if not 0 <= to <= self._log.latest:
             raise FieldError("data.to", "to must be an event that came before.")
-        self._append(Kind.ROLLED_BACK, {"to": self._events_before + to})
+        self._append(Kind.ROLLED_BACK, {"to": to})
 
     def redacted(self, events: int) -> None:
         """A redaction."""
         self._append(Kind.REDACTED, {"events": events})
 
-    def finish(self) -> None:
-        """Check the last tasks, and rebuild the projection of rounds."""
-        self.refuse_unfit()
-        rebuild_projection(self._log)
+    def write(self, log: LessonLog) -> int | None:
+        """Add all to the log of a lesson. Returns the number of the first new round."""
+        first = log.rounds + 1 if self.rounds else None
+        self._log.write(log, self._account, self._projection.of)
+        return first
 
     def refuse_unfit(self) -> None:
         """Refuse the first task that a new agent of the lesson would refuse."""
@@ -202,8 +190,7 @@ class Importer:
         return self._asked[round]
 
     def _append(self, kind: Kind, data: Data, round: int | None = None) -> int:
-        number = None if round is None else self._rounds_before + round
-        seq = self._log.append(kind, data, round=number, account=self._account)
+        seq = self._log.append(kind, data, round=round)
         if kind in PROJECTED_KINDS:
             self._projection.apply(Event(seq, kind, round, self._account, 0.0, data))
         return seq

@@ -81,6 +81,17 @@ _EVENT = select(events.c.data).where(
 )
 
 
+def asked_data(instruction: Instruction, choice: Choice, version: int, drawn: Any = None) -> Data:
+    """The data of an ``asked`` event."""
+    return {
+        "instruction": instruction,
+        "features": choice.features.tolist(),
+        **choice.to_data(),
+        "version": version,
+        **({} if drawn is None else {"drawn": drawn}),
+    }
+
+
 def open_round(
     log: LessonLog,
     *,
@@ -96,13 +107,7 @@ def open_round(
     drawn: Any = None,
 ) -> int:
     """Store a new round. Returns the number of its event."""
-    data: Data = {
-        "instruction": instruction,
-        "features": choice.features.tolist(),
-        **choice.to_data(),
-        "version": version,
-        **({} if drawn is None else {"drawn": drawn}),
-    }
+    data = asked_data(instruction, choice, version, drawn)
     seq = log.append(Kind.ASKED, data, round=number, account=account)
     add_task(log, number, features, content)
     log.connection.execute(

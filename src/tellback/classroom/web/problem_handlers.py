@@ -14,7 +14,7 @@ from starlette.types import Send
 
 from tellback.classroom.store.database import DatabaseFailure
 from tellback.classroom.store.errors import ConflictError
-from tellback.classroom.store.passwords import BusyError
+from tellback.classroom.turns import BusyError
 from tellback.classroom.web.problems import (
     MEDIA_TYPE,
     Problem,

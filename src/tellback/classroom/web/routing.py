@@ -11,9 +11,13 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.security.authentication import Needs
+
+LARGE = 2**16
+"""Bytes of a body that is parsed in a thread: a change of threads takes as long as 10 KB."""
 
 
 class StrictRequest(Request):
@@ -22,7 +26,10 @@ class StrictRequest(Request):
     async def json(self) -> Any:
         """The body; a ``JSONDecodeError`` for anything else."""
         if not hasattr(self, "_json"):
-            self._json = strict_json(await self.body())
+            body = await self.body()
+            # Other requests must not wait while a large body is parsed.
+            large = len(body) > LARGE
+            self._json = await run_in_threadpool(strict_json, body) if large else strict_json(body)
         return self._json
 
 

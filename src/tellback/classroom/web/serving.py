@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import socket
+import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -18,11 +19,14 @@ from tellback.classroom.store import accounts
 from tellback.classroom.store.database import Database
 from tellback.classroom.web.app import create_app
 from tellback.classroom.web.monitoring.request_log import log_to
+from tellback.classroom.web.security.connections import TimedProtocol
 from tellback.classroom.web.security.revocations import SIZE
 from tellback.errors import TellbackError
 
 SETTINGS = "TELLBACK_CLASSROOM"
 """The environment variable with the settings, for each process of the service."""
+
+SWITCH_SECONDS = 0.0005
 
 SHUTDOWN_SECONDS = 5
 """How long requests may continue after the service was told to stop."""
@@ -48,6 +52,7 @@ def serve(
             access_log=False,
             log_config=None,
             server_header=False,
+            http=TimedProtocol,
             proxy_headers=settings.secure,
             forwarded_allow_ips=list(settings.proxies),
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
@@ -58,6 +63,8 @@ def app_of_environment() -> FastAPI:
     """The service with the settings of the environment: the entry point of each process."""
     given = json.loads(os.environ[SETTINGS])
     _log(given["level"])
+    # A thread that computes makes others wait for so long: usually 5 ms, as long as many requests.
+    sys.setswitchinterval(SWITCH_SECONDS)
     values = given["settings"]
     lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
     return create_app(Settings(**{**values, **lists}), Path(given["shared"]))

@@ -10,10 +10,12 @@ import pytest
 from sqlalchemy import select
 
 from tellback.classroom.learning.importing import AT_ONCE
-from tellback.classroom.store.log import Kind
+from tellback.classroom.store.log import Kind, writing
+from tellback.classroom.store.projection import rebuild_projection
 from tellback.classroom.store.reports import agreement, checks
 from tellback.classroom.store.tables import rounds
 from tellback.classroom.store.tasks import Content
+from tellback.classroom.web import import_lines
 from tellback.responses import Listed
 from tests.support.api_room import AGENT, DIM, FEATURES, Room, _kept_lesson, eventful
 from tests.support.states import same_state
@@ -36,6 +38,40 @@ def test_a_lesson_taken_out_and_in_again_teaches_the_same(room: Room) -> None:
     ]
     for line, event in zip(again, happened, strict=True):
         assert (line["seq"], line["kind"], line["round"]) == (event.seq, event.kind, event.round)
+
+
+def test_rounds_of_an_import_are_as_the_log_says(room: Room) -> None:
+    lesson, copy = eventful(room), room.taught(3, seed=1)
+    lines = room.send("GET", f"/lessons/{lesson}/export").content
+    room.done("POST", f"/lessons/{copy}/import", content=lines)
+    query = select(rounds).where(rounds.c.lesson == copy).order_by(rounds.c.number)
+    with writing(room.inside.database, copy) as log:
+        imported = log.connection.execute(query).all()
+        rebuild_projection(log)
+        assert log.connection.execute(query).all() == imported
+
+
+def test_a_lesson_is_not_locked_while_an_import_is_read(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson, other = room.lesson(), room.lesson()
+    parse = import_lines._parsed
+
+    def parsed(*given: Any) -> Any:
+        with writing(room.inside.database, other):  # else this would wait for ever
+            return parse(*given)
+
+    monkeypatch.setattr(import_lines, "_parsed", parsed)
+    answer = room.done("POST", f"/lessons/{lesson}/import", content=lines_of(*PLAYED))
+    assert answer["rounds"] == 3
+
+
+def test_an_import_of_blank_lines_is_refused(room: Room) -> None:
+    lines = lines_of(PLAYED[0])
+    path = f"/lessons/{room.lesson()}/import"
+    assert room.done("POST", path, content=lines + b"\n" * 1000 + lines)["rounds"] == 2
+    answer = room.send("POST", path, content=lines + b" \n" * 1001 + lines)
+    assert (answer.status_code, answer.json()["field"]) == (422, "1002.line")
 
 
 def test_a_copy_can_be_added_to_a_lesson_that_has_begun(room: Room) -> None:

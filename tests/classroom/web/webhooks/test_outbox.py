@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -19,7 +18,7 @@ from tellback.classroom.store.webhooks import Delivery
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.webhooks import outbox as outbox_module
 from tests.support.api_room import Room
-from tests.support.patience import PATIENCE
+from tests.support.patience import wait_until
 
 
 class Receiver:
@@ -193,13 +192,6 @@ def test_a_slow_hook_does_not_delay_the_others(room: Room, receiver: Receiver) -
     slow.close()
     for lesson, made in zip(lessons, (hook, quick), strict=True):
         room.done("DELETE", f"/lessons/{lesson}/webhooks/{made['id']}")
-
-
-def wait_until(done: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_waits_grow_to_an_hour_for_a_day(room: Room) -> None:

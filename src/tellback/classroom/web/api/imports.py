@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import AsyncIterator
+from contextlib import closing
 from typing import Annotated, BinaryIO, NamedTuple, cast
 
 from fastapi import Depends, Request
@@ -19,6 +20,7 @@ from tellback.classroom.store.idempotency import (
     find_answer,
 )
 from tellback.classroom.store.log import writing
+from tellback.classroom.turns import Turns
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
 from tellback.classroom.web.idempotency import Key
@@ -27,6 +29,8 @@ from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import ImportedAnswer
 
 router = api_router("log", 404, 422)
+
+READING = Turns("Other imports are being read: try again when they are done.", at_once=1)
 
 IN_MEMORY = 2**20
 """Larger bodies are kept in a file."""
@@ -92,21 +96,26 @@ def import_log(
 def _imported(
     room: Classroom, learner: Learner, account: str, upload: Upload, request: KeyedRequest | None
 ) -> ImportedAnswer:
-    with writing(room.database, learner.lesson) as log:
-        before = _answered(log.connection, request)
-        if before is not None:
-            return before
-        importer = Importer(log, learner.definition, account)
-        import_lines(upload.file, importer, learner.definition, room.settings.largest_body)
-        importer.finish()
-        answer = ImportedAnswer(
-            rounds=importer.rounds,
-            descriptions=importer.descriptions,
-            first_round=importer.first_round,
-            events=log.latest,
-        )
-        if request is not None:
-            add_answer(log.connection, request, answer.model_dump_json())
+    with room.database.read() as connection:
+        before = _answered(connection, request)
+    if before is not None:
+        return before
+    with closing(Importer(learner.definition, account)) as importer:
+        with READING:  # all that takes long, before the lesson is locked
+            import_lines(upload.file, importer, learner.definition, room.settings.largest_body)
+        with writing(room.database, learner.lesson) as log:
+            before = _answered(log.connection, request)
+            if before is not None:
+                return before
+            first = importer.write(log)
+            answer = ImportedAnswer(
+                rounds=importer.rounds,
+                descriptions=importer.descriptions,
+                first_round=first,
+                events=log.latest,
+            )
+            if request is not None:
+                add_answer(log.connection, request, answer.model_dump_json())
     return answer
 
 

@@ -57,7 +57,8 @@ def preview(
 
 def _responses(room: Classroom, learner: Learner, body: NewPreview) -> Listed:
     if body.round is None:
-        return responses_from(learner.definition, body.features, body.texts, body.images)[0]
+        given = body.features, body.texts, body.images
+        return responses_from(learner.definition, *given, keep=False)[0]
     if body.features or body.texts or body.images:
         raise invalid("round", "Give either a round or candidates, not both.")
     with room.database.read() as connection:

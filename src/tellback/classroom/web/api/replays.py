@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import asdict
 
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.replay import Replayed, replay
+from tellback.classroom.turns import Turns
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
-from tellback.classroom.web.problems import busy
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.replays import (
     EstimateAnswer,
@@ -22,7 +21,7 @@ from tellback.specs import Data
 
 router = api_router("log", 404, 422)
 
-_ONE_AT_A_TIME = threading.Lock()
+REPLAYING = Turns("Another replay is running: try again when it is done.", at_once=1, wait=0)
 """A replay keeps a processor busy: several at once would slow down all teachers."""
 
 
@@ -36,14 +35,9 @@ def replay_lesson(
     """
     definition = _tried(learner.definition, body.agent)
     definition.try_out()
-    if not _ONE_AT_A_TIME.acquire(blocking=False):
-        raise busy("Another replay is running: try again when it is done.", 5)
-    try:
+    with REPLAYING, room.database.read() as connection:
         propensities = learner.agent.model_agent.propensities
-        with room.database.read() as connection:
-            replayed = replay(connection, learner.lesson, definition, propensities)
-    finally:
-        _ONE_AT_A_TIME.release()
+        replayed = replay(connection, learner.lesson, definition, propensities)
     learner.catch_up()
     return _answer(learner, definition, replayed)
 
