@@ -60,7 +60,7 @@ def _measured(port: int, teacher: str, robot: str) -> bool:
     _percentile(port, teacher, calls, 5.0)  # warm
     print(f"{'load':>22}  {'alone ms':>9} {'beside ms':>9} {'ratio':>6}")
     met = True
-    for load in LOADS:
+    for load in sys.argv[1:] or LOADS:
         alone = _percentile(port, teacher, calls, SECONDS / 2)
         with _loading(load, port, robot):
             beside = _percentile(port, teacher, calls, SECONDS)
@@ -182,7 +182,7 @@ LOADS: dict[str, Callable[[], Callable[[int, str], None]]] = {
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 1:
+    if len(sys.argv) < 4:
         sys.exit(0 if fairness() else 1)
     LOADS[sys.argv[1]]()(int(sys.argv[2]), sys.argv[3])
     print("begun", flush=True)

@@ -29,7 +29,7 @@ LARGEST_PICTURE = 4_000_000  # pixels
 MOST_PIXELS = 20_000_000
 """Pixels of all pictures of a task: more would take the service too long."""
 
-DECODING = Turns("Too many pictures are being read: try again in a moment.", at_once=1)
+DECODING = Turns("Too many pictures are being read: try again in a moment.", pause=True)
 LARGEST_FEATURE = 1e12
 """Models refuse larger numbers: their squares leave no digits for others."""
 

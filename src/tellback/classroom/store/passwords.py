@@ -27,7 +27,7 @@ class Cost(NamedTuple):
 COST = Cost(2**15, 8, 3)
 """32 MB and some tenths of a second a guess: one of the settings that OWASP (2023) recommends."""
 
-HASHING = Turns("Too many are signing in just now: try again in a moment.")
+HASHING = Turns("Too many are signing in just now: try again in a moment.", at_once=2)
 """A flood of guesses must not take all memory and cores."""
 
 

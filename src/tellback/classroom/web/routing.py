@@ -5,6 +5,7 @@ Strict means: UTF-8, no duplicate names, no NaN, no endless nesting.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -20,6 +21,9 @@ LARGE = 2**16
 """Bytes of a body that is parsed in a thread: a change of threads takes as long as 10 KB."""
 
 
+_ONE_LARGE = asyncio.Semaphore(1)
+
+
 class StrictRequest(Request):
     """A request whose body is parsed strictly."""
 
@@ -27,9 +31,11 @@ class StrictRequest(Request):
         """The body; a ``JSONDecodeError`` for anything else."""
         if not hasattr(self, "_json"):
             body = await self.body()
-            # Other requests must not wait while a large body is parsed.
-            large = len(body) > LARGE
-            self._json = await run_in_threadpool(strict_json, body) if large else strict_json(body)
+            if len(body) <= LARGE:
+                self._json = strict_json(body)
+            else:  # small requests must not wait for it, nor for several of its kind
+                async with _ONE_LARGE:
+                    self._json = await run_in_threadpool(strict_json, body)
         return self._json
 
 

@@ -30,7 +30,7 @@ from tellback.classroom.web.schemas.log import ImportedAnswer
 
 router = api_router("log", 404, 422)
 
-READING = Turns("Other imports are being read: try again when they are done.", at_once=1)
+READING = Turns("Other imports are being read: try again when they are done.")
 
 IN_MEMORY = 2**20
 """Larger bodies are kept in a file."""

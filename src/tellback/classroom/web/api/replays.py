@@ -21,7 +21,7 @@ from tellback.specs import Data
 
 router = api_router("log", 404, 422)
 
-REPLAYING = Turns("Another replay is running: try again when it is done.", at_once=1, wait=0)
+REPLAYING = Turns("Another replay is running: try again when it is done.", wait=0)
 """A replay keeps a processor busy: several at once would slow down all teachers."""
 
 
