@@ -129,7 +129,8 @@ def _posting(path: str, content: bytes, clients: int) -> Callable[[int, str], No
             with _http(port, token) as http:
                 while True:
                     with suppress(httpx.TransportError):
-                        http.post(f"/lessons/{lesson}/{path}", content=content)
+                        answer = http.post(f"/lessons/{lesson}/{path}", content=content)
+                        time.sleep(float(answer.headers.get("Retry-After", 0)))
 
         for _ in range(clients):
             threading.Thread(target=client, daemon=True).start()

@@ -23,6 +23,7 @@ DatabaseUrl = Annotated[
     str | None,
     typer.Option(
         "--database",
+        envvar="TELLBACK_DATABASE",  # without a password in the list of processes
         help="sqlite:///path/to/file or postgresql://user@host/name.",
         show_default="a file in your data folder",
     ),

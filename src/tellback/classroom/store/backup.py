@@ -34,8 +34,8 @@ AT_ONCE = 500
 def back_up(database: Database, path: Path) -> int:
     """Write all rows to a new file, as of one moment. Returns how many.
 
-    Others may read and write meanwhile. The file is whole or absent, and only its owner may read it: it has the digests of tokens and
-    passwords, and the secrets of webhooks.
+    Others may read and write meanwhile. The file is whole or absent, and only its owner may read
+    it: it has the digests of tokens and passwords, and the secrets of webhooks.
     """
     if path.exists():
         raise TellbackError(f"There is a file {path} already: a backup overwrites nothing.")

@@ -5,7 +5,6 @@ Strict means: UTF-8, no duplicate names, no NaN, no endless nesting.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -14,6 +13,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from tellback.classroom.turns import Turns
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.security.authentication import Needs
 
@@ -21,7 +21,7 @@ LARGE = 2**16
 """Bytes of a body that is parsed in a thread: a change of threads takes as long as 10 KB."""
 
 
-_ONE_LARGE = asyncio.Semaphore(1)
+PARSING = Turns("Too many large requests are being read: try again in a moment.")
 
 
 class StrictRequest(Request):
@@ -34,8 +34,7 @@ class StrictRequest(Request):
             if len(body) <= LARGE:
                 self._json = strict_json(body)
             else:  # small requests must not wait for it, nor for several of its kind
-                async with _ONE_LARGE:
-                    self._json = await run_in_threadpool(strict_json, body)
+                self._json = await run_in_threadpool(_in_turn, body)
         return self._json
 
 
@@ -59,6 +58,11 @@ def api_router(tag: str, *statuses: int, prefix: str = "") -> APIRouter:
     """A router with strict routes, whose endpoints may answer with problems of these statuses."""
     declared = problems(401, 403, 409, *statuses)
     return APIRouter(prefix=prefix, route_class=StrictRoute, tags=[tag], responses=declared)
+
+
+def _in_turn(body: bytes) -> Any:
+    with PARSING:
+        return strict_json(body)
 
 
 def strict_json(body: bytes) -> Any:

@@ -15,6 +15,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import login_attempts, tokens
 from tellback.classroom.store.database import Database
+from tellback.classroom.web.security.callers import Role
 from tellback.classroom.web.security.rate_limits import RateLimiter, neighbours
 from tests.support.accounts_app import add, app_of, bearer, client_of, code, sign_in
 
@@ -109,6 +110,25 @@ def test_a_bucket_gives_so_many_at_once_and_then_so_many_a_minute() -> None:
     now = 10_000
     assert [six.wait("a") for _ in range(7)] == [0] * 6 + [10]
     assert [RateLimiter(0).wait("a") for _ in range(100)] == [0] * 100
+
+
+def test_a_large_body_counts_as_several_requests(settings: Settings, database: Database) -> None:
+    ada = add(database, "ada", Role.ENGINEER)
+    app = app_of(replace(settings, requests_a_minute=60), database)
+    robot = client_of(app, headers=bearer(tokens.make(database, ada.id, "robot")[1]))
+    assert robot.get("/api/v1/me").status_code == 200
+    path = "/api/v1/lessons/x/size"
+    assert robot.post(path, content=b" " * 59 * 2**16).status_code == 200
+    assert robot.post(path, content=b" " * 2**17).status_code == 429
+
+
+def test_what_weighs_more_than_a_bucket_passes_when_it_is_full() -> None:
+    now = 0.0
+    six = RateLimiter(6, lambda: now)
+    assert six.wait("a", 12) == 0
+    assert six.wait("a") == pytest.approx(70)  # 12 were taken from 6
+    now = 130
+    assert six.wait("a", 12) == 0
 
 
 @given(st.lists(st.floats(0, 30), max_size=60), st.integers(1, 20))
