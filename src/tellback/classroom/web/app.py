@@ -35,6 +35,7 @@ from tellback.classroom.web.monitoring.request_log import RequestLog
 from tellback.classroom.web.pages import lesson_pages, public_pages
 from tellback.classroom.web.pages.assets import mount_assets
 from tellback.classroom.web.problem_handlers import DescribedApp, handle_problems
+from tellback.classroom.web.routing import HeadAsGet
 from tellback.classroom.web.security.body_limit import BodyLimit
 from tellback.classroom.web.security.caller_cache import CallerCache
 from tellback.classroom.web.security.headers import SecurityHeaders
@@ -85,7 +86,8 @@ def create_app(settings: Settings, shared: Path | None = None) -> FastAPI:
         title="tellback classroom",
         version=__version__,
         summary="People teach an agent by describing what it did.",
-        # The pages of FastAPI load scripts from elsewhere.
+        generate_unique_id_function=lambda route: route.name,  # generated clients name methods so
+        # The pages of FastAPI load scripts from elsewhere; /docs is our own.
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
@@ -108,6 +110,7 @@ def add_middleware(app: FastAPI, settings: Settings, shared: Path | None = None)
     app.state.metrics = Metrics()
     handle_problems(app)
     # From the inside out: the last to be added is the first to see a request.
+    app.add_middleware(HeadAsGet)
     app.add_middleware(RequestMetrics, metrics=app.state.metrics)
     app.add_middleware(BodyLimit, settings=settings)
     app.add_middleware(RateLimit, settings=settings, caller_cache=app.state.caller_cache)

@@ -159,5 +159,6 @@ def _allowed(request: Request) -> list[str]:
         method
         for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
         for route in request.app.router.routes
-        if route.matches({**asked, "method": method})[0] is Match.FULL
+        # HEAD is answered as GET.
+        if route.matches({**asked, "method": method.replace("HEAD", "GET")})[0] is Match.FULL
     ]

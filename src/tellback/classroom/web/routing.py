@@ -12,6 +12,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tellback.classroom.turns import Turns
 from tellback.classroom.web.problem_handlers import problems
@@ -52,6 +53,38 @@ class StrictRoute(APIRoute):
             return await handler(StrictRequest(request.scope, request.receive))
 
         return strict
+
+
+class HeadAsGet:
+    """Middleware: answers HEAD as GET would, without the body, wherever there is GET."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on as GET, and end the answer after its headers."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+        ended = False
+
+        async def heads(message: Message) -> None:
+            nonlocal ended
+            if message["type"] == "http.response.start":
+                await send(message)
+            elif not ended:
+                ended = True
+                await send({"type": "http.response.body", "body": b""})
+
+        async def gone() -> Message:
+            # An answer without an end must notice that nobody listens any more.
+            return {"type": "http.disconnect"} if ended else await receive()
+
+        scope["method"] = "GET"
+        try:
+            await self.app(scope, gone, heads)
+        finally:
+            scope["method"] = "HEAD"
 
 
 def api_router(tag: str, *statuses: int, prefix: str = "") -> APIRouter:
