@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 import runpy
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from tellback.agents import EpsilonGreedy
-from tellback.classroom.client import ProblemError, UnreachableError
+from tellback.classroom.client import AsyncClient, ProblemError, UnreachableError
 from tellback.errors import FieldError
 from tellback.extras import install_command
 from tellback.off_policy import Log
@@ -216,3 +217,40 @@ def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path) -> No
         )
     }
     assert missing == FOR_BROWSERS
+
+
+def test_a_program_with_an_event_loop_asks_and_describes_too(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    trouble: list[Any] = [httpx.ReadError("lost"), 503]
+
+    async def no_sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    async def unsteady(request: httpx.Request) -> httpx.Response:
+        answer = through(room, request)  # it arrives, and then the answer gets lost
+        lost = trouble.pop(0) if trouble and request.url.path.endswith("/rounds") else None
+        if isinstance(lost, Exception):
+            raise lost
+        return answer if lost is None else httpx.Response(lost, headers={"Retry-After": "7"})
+
+    async def robot() -> None:
+        secret = room.engineer["Authorization"].removeprefix("Bearer ")
+        transport = httpx.MockTransport(unsteady)
+        async with AsyncClient("http://localhost", secret, transport=transport) as client:
+            made = await client.create_lesson("robot", dim=DIM, instructions=4, agent=AGENT)
+            lesson = await client.lesson(made.id)
+            asked = await lesson.ask(1, features=FEATURES, context="a room")
+            assert asked["round"] == 1
+            assert (await lesson.describe(1, 2))["new"]
+            assert (await lesson.preview(2, features=FEATURES)).response == asked["response"]
+            assert await lesson.withdraw(1)
+            assert (await lesson.send("GET", ""))["rounds"] == 1
+            with pytest.raises(ProblemError, match="no lesson"):
+                await client.lesson("nowhere")
+
+    monkeypatch.setattr("tellback.classroom.client.asynchronous.asyncio.sleep", no_sleep)
+    asyncio.run(robot())
+    assert waits[1:] == [7.0]
+    assert not trouble

@@ -9,12 +9,15 @@ round.describe("went to the window")  # what that was
 
 from __future__ import annotations
 
+from tellback.classroom.client.asynchronous import AsyncClient, AsyncLesson
 from tellback.classroom.client.connection import Client
 from tellback.classroom.client.errors import ProblemError, UnreachableError
 from tellback.classroom.client.lessons import Preview, RemoteLesson, RemoteRound
 from tellback.classroom.signing import verified
 
 __all__ = [
+    "AsyncClient",
+    "AsyncLesson",
     "Client",
     "Preview",
     "ProblemError",

@@ -12,6 +12,11 @@ from tellback.errors import FieldError
 from tellback.roles import Instruction
 from tellback.specs import Data, Spec
 
+API = "/api/v1"
+TRIES = 6
+RETRIED = (429, 502, 503, 504)
+"""Statuses after which the same request may succeed."""
+
 LONGEST_WAIT = 30.0
 
 Features = Sequence[Sequence[float]] | Array
@@ -23,6 +28,11 @@ def plain(setting: Any) -> Any:
     if isinstance(setting, Spec):
         return setting.to_data()
     return dict(setting) if isinstance(setting, Mapping) else setting
+
+
+def plain_body(**settings: Any) -> Data:
+    """Settings as a body, without those that are not given."""
+    return {name: plain(value) for name, value in settings.items() if value is not None}
 
 
 def candidates_body(

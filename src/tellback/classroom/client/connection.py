@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
-from tellback.classroom.client.bodies import from_the_start, plain, wait_seconds
-from tellback.classroom.client.errors import ProblemError, UnreachableError
+from tellback.classroom.client.bodies import (
+    API,
+    RETRIED,
+    TRIES,
+    from_the_start,
+    plain_body,
+    wait_seconds,
+)
+from tellback.classroom.client.errors import UnreachableError, accepted
 from tellback.classroom.client.lessons import RemoteLesson
 from tellback.extras import from_extra
 from tellback.files import atomic_write
@@ -17,11 +24,6 @@ from tellback.specs import Data, Spec
 
 if TYPE_CHECKING:
     import httpx
-
-API = "/api/v1"
-TRIES = 6
-RETRIED = (429, 502, 503, 504)
-"""Statuses after which the same request may succeed."""
 
 PIECE = 2**16
 
@@ -76,18 +78,17 @@ class Client:
         seed: int = 0,
     ) -> RemoteLesson:
         """Create a lesson; the settings are those of ``tellback.classroom.learning.Definition``."""
-        settings = {
-            "name": name,
-            "dim": dim,
-            "candidates": candidates,
-            "instructions": instructions,
-            "agent": agent,
-            "encoder": encoder,
-            "match": match,
-            "second_share": second_share,
-            "seed": seed,
-        }
-        body = {field: plain(value) for field, value in settings.items() if value is not None}
+        body = plain_body(
+            name=name,
+            dim=dim,
+            candidates=candidates,
+            instructions=instructions,
+            agent=agent,
+            encoder=encoder,
+            match=match,
+            second_share=second_share,
+            seed=seed,
+        )
         # Without a key: a lesson that was created twice does no harm.
         return RemoteLesson(self, self.send("POST", "/lessons", json=body)["id"])
 
@@ -164,21 +165,10 @@ class Client:
                 wait = None
             else:
                 if answer.status_code not in RETRIED or not left:
-                    return self._accepted(answer)
+                    return accepted(answer)
                 wait = answer.headers.get("Retry-After")
             time.sleep(wait_seconds(self._tries - 1 - left, wait))
         raise UnreachableError("tries must be at least 1.")
-
-    def _accepted(self, answer: httpx.Response) -> httpx.Response:
-        if answer.is_success:
-            return answer
-        try:
-            problem = answer.json()
-            code, detail, field = problem["code"], problem["detail"], problem["field"]
-        except (ValueError, KeyError, TypeError):  # not by the service: a proxy, perhaps
-            code, field = "unknown", None
-            detail = f"It answered {answer.status_code}: {answer.text[:200]}"
-        raise ProblemError(answer.status_code, code, detail, field)
 
     def download(self, path: str, to: Path, params: Mapping[str, Any]) -> None:
         """Write an answer to a file: all of it, or no file."""
@@ -187,7 +177,7 @@ class Client:
                 with self._http.stream("GET", path, params=dict(params)) as answer:
                     if not answer.is_success:
                         answer.read()
-                    self._accepted(answer)
+                    accepted(answer)
                     with temporary.open("wb") as file:
                         file.writelines(answer.iter_bytes(PIECE))
             except self._httpx.TransportError as error:

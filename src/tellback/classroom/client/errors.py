@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tellback.errors import TellbackError
+
+if TYPE_CHECKING:
+    import httpx
 
 
 class ProblemError(TellbackError):
@@ -27,3 +32,16 @@ class ProblemError(TellbackError):
 
 class UnreachableError(TellbackError):
     """A service that does not answer, after several attempts."""
+
+
+def accepted(answer: httpx.Response) -> httpx.Response:
+    """The answer, unless it is a refusal: then a ``ProblemError``."""
+    if answer.is_success:
+        return answer
+    try:
+        problem = answer.json()
+        code, detail, field = problem["code"], problem["detail"], problem["field"]
+    except (ValueError, KeyError, TypeError):  # not by the service: a proxy, perhaps
+        code, field = "unknown", None
+        detail = f"It answered {answer.status_code}: {answer.text[:200]}"
+    raise ProblemError(answer.status_code, code, detail, field)

@@ -29,6 +29,14 @@ class Preview(NamedTuple):
     second: int | None
 
 
+def preview_from(answer: Data) -> Preview:
+    """A preview from the service's answer."""
+    second = answer["second"] and answer["second"]["response"]
+    return Preview(
+        **{name: answer[name] for name in Preview._fields if name != "second"}, second=second
+    )
+
+
 class RemoteLesson:
     """A lesson of a classroom, as ``Client.create_lesson`` and ``Client.lesson`` give it."""
 
@@ -86,10 +94,7 @@ class RemoteLesson:
         body = candidates_body(instruction, features, texts, images)
         if round is not None:
             body["round"] = round
-        answer = self._send("POST", "/preview", json=body)
-        if answer["second"] is not None:
-            answer["second"] = answer["second"]["response"]
-        return Preview(**{name: answer[name] for name in Preview._fields})
+        return preview_from(self._send("POST", "/preview", json=body))
 
     def describe(self, number: int, description: Instruction, *, saw_request: bool = False) -> Data:
         """Describe the response of a round; sent again, it counts once."""
