@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
 from tellback.classroom.store.projection import PROJECTED_KINDS, Projection
 from tellback.classroom.store.rounds import asked_data
-from tellback.classroom.store.staging import StagedLog
+from tellback.classroom.store.staging import Page, StagedLog, write_page
 from tellback.classroom.store.tasks import Content
 from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed
@@ -70,11 +71,17 @@ class Importer:
         self._said: dict[int, Instruction] = {}  # by the event
         self._unsaid: set[int] = set()  # rounds with a redacted description
         self.descriptions = 0
+        self.separable = True  # whether others may write to the lesson between two pages
 
     @property
     def rounds(self) -> int:
         """Number of imported rounds."""
         return self._log.rounds
+
+    @property
+    def events(self) -> int:
+        """Number of imported events."""
+        return self._log.latest
 
     def close(self) -> None:
         """Delete what was prepared."""
@@ -107,6 +114,7 @@ class Importer:
 
     def describe(self, round: int, description: Instruction, saw_request: bool) -> None:
         """A description."""
+        self.separable &= round == self.rounds  # of the round just before it
         match = self._definition.match
         assert match is not None
         matched = bool(match(self._demand(round).instruction, description))
@@ -158,11 +166,14 @@ class Importer:
         """A redaction."""
         self._append(Kind.REDACTED, {"events": events})
 
-    def write(self, log: LessonLog) -> int | None:
-        """Add all to the log of a lesson. Returns the number of the first new round."""
-        first = log.rounds + 1 if self.rounds else None
-        self._log.write(log, self._account, self._projection.of)
-        return first
+    def pages(self) -> Iterator[Page]:
+        """All that was prepared, a page at a time."""
+        return self._log.pages()
+
+    def write(self, log: LessonLog, *pages: Page) -> None:
+        """Add pages to the log of a lesson; all of them if none is given."""
+        for page in pages or self.pages():
+            write_page(log, page, self._account, self._projection.of)
 
     def refuse_unfit(self) -> None:
         """Refuse the first task that a new agent of the lesson would refuse."""
@@ -190,6 +201,7 @@ class Importer:
         return self._asked[round]
 
     def _append(self, kind: Kind, data: Data, round: int | None = None) -> int:
+        self.separable &= kind is Kind.DESCRIBED
         seq = self._log.append(kind, data, round=round)
         if kind in PROJECTED_KINDS:
             self._projection.apply(Event(seq, kind, round, self._account, 0.0, data))

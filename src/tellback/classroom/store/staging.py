@@ -12,7 +12,6 @@ import marshal
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,9 @@ from tellback.specs import Data
 
 AT_ONCE = 500
 """Events written with one statement."""
+
+LARGEST_PAGE = 2**23
+"""Bytes of features and pictures written with one statement."""
 
 IN_MEMORY = 2**22
 """Bytes; more are kept in a file."""
@@ -56,6 +58,10 @@ class _Staged(NamedTuple):
     names: int  # that event
     round: int | None
     task: _StagedTask | None  # of a new round
+
+
+Page = list[tuple[int, _Staged]]
+"""Prepared events, each with its number."""
 
 
 class StagedLog:
@@ -92,28 +98,41 @@ class StagedLog:
         marshal.dump((kind.value, text, data.get(named, 0), round, kept), self._file)  # type: ignore[arg-type]
         return self.latest
 
-    def write(
-        self, log: LessonLog, account: str, state_of: Callable[[int], ProjectedRound]
-    ) -> None:
-        """Write all that was prepared to a lesson; ``state_of`` says what became of a round."""
-        hooked = select(webhooks.c.id).where(webhooks.c.lesson == log.lesson).limit(1)
-        told = log.connection.execute(hooked).first() is not None
-        writer = _Writer(log, account, state_of, told)
-        prepared = self._prepared()
-        while page := list(islice(prepared, AT_ONCE)):
-            writer.write(page)
-        log.latest += self.latest
-        log.rounds += self.rounds
-
-    def _prepared(self) -> Iterator[tuple[int, _Staged]]:
+    def pages(self) -> Iterator[Page]:
+        """All that was prepared, in pages that end before a new round."""
         self._file.seek(0)
+        page: Page = []
+        size = 0
         for seq in range(1, self.latest + 1):
             *event, task = marshal.load(self._file)  # type: ignore[arg-type]
-            yield seq, _Staged(*event, None if task is None else _StagedTask(*task))
+            staged = _Staged(*event, None if task is None else _StagedTask(*task))
+            if staged.task is not None:
+                if len(page) >= AT_ONCE or size > LARGEST_PAGE:
+                    yield page
+                    page, size = [], 0
+                size += len(staged.task.features) + sum(map(len, staged.task.pictures))
+            page.append((seq, staged))
+        if page:
+            yield page
 
     def close(self) -> None:
         """Delete the temporary file."""
         self._file.close()
+
+
+def write_page(
+    log: LessonLog, page: Page, account: str, state_of: Callable[[int], ProjectedRound]
+) -> None:
+    """Write a page to a lesson; ``state_of`` says what became of a round."""
+    hooked = select(webhooks.c.id).where(webhooks.c.lesson == log.lesson).limit(1)
+    told = log.connection.execute(hooked).first() is not None
+    asked = [one.round for _, one in page if one.task is not None]
+    before = (asked[0] or 1) - 1 if asked else 0
+    _Writer(log, account, state_of, told, log.latest + 1 - page[0][0], log.rounds - before).write(
+        page
+    )
+    log.latest += len(page)
+    log.rounds += len(asked)
 
 
 class _Writer(NamedTuple):
@@ -121,8 +140,10 @@ class _Writer(NamedTuple):
     account: str
     state_of: Callable[[int], ProjectedRound]
     told: bool
+    events_before: int  # what the numbers of prepared events and rounds are raised by
+    rounds_before: int
 
-    def write(self, page: list[tuple[int, _Staged]]) -> None:
+    def write(self, page: Page) -> None:
         asked = [(seq, one) for seq, one in page if one.task is not None]
         self._insert(events, [self._event(seq, one) for seq, one in page])
         self._insert(tasks, [self._task(one) for _, one in asked])
@@ -131,7 +152,7 @@ class _Writer(NamedTuple):
         if self.told:
             now, hooks = time.time(), {kind.value for kind in WEBHOOK_KINDS}
             rows = [
-                {"event": self.log.latest + seq, "now": now, "lesson": self.log.lesson}
+                {"event": self._seq(seq), "now": now, "lesson": self.log.lesson}
                 for seq, one in page
                 if one.kind in hooks
             ]
@@ -143,10 +164,10 @@ class _Writer(NamedTuple):
             self.log.connection.execute(insert(table), rows)
 
     def _number(self, round: int | None) -> int | None:
-        return None if round is None else self.log.rounds + round
+        return None if round is None else self.rounds_before + round
 
     def _seq(self, seq: int | None) -> int | None:
-        return None if seq is None else self.log.latest + seq
+        return None if seq is None else self.events_before + seq
 
     def _event(self, seq: int, one: _Staged) -> dict[str, Any]:
         data = one.data

@@ -41,7 +41,7 @@ def described_operations(description: Data) -> dict[str, list[Operation]]:
 
 def _operation(path: str, method: str, one: Data, schemas: Data) -> Operation:
     responses: dict[str, Any] = one["responses"]
-    good = next((responses[status] for status in sorted(responses) if status < "300"), {})
+    good: Data = next((responses[status] for status in sorted(responses) if status < "300"), {})
     return Operation(
         one["operationId"],
         method.upper(),
