@@ -95,7 +95,7 @@ class StagedLog:
         named = NAMES_EVENT.get(kind, "")
         text = json.dumps({k: v for k, v in data.items() if k != named}, allow_nan=False)
         kept = tuple(task) if task is not None else None
-        marshal.dump((kind.value, text, data.get(named, 0), round, kept), self._file)  # type: ignore[arg-type]
+        marshal.dump((kind.value, text, data.get(named, 0), round, kept), self._file)
         return self.latest
 
     def pages(self) -> Iterator[Page]:
@@ -104,8 +104,9 @@ class StagedLog:
         page: Page = []
         size = 0
         for seq in range(1, self.latest + 1):
-            *event, task = marshal.load(self._file)  # type: ignore[arg-type]
-            staged = _Staged(*event, None if task is None else _StagedTask(*task))
+            kind, data, names, round, task = marshal.load(self._file)
+            shown = None if task is None else _StagedTask(*task)
+            staged = _Staged(kind, data, names, round, shown)
             if staged.task is not None:
                 if len(page) >= AT_ONCE or size > LARGEST_PAGE:
                     yield page

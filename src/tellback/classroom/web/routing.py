@@ -22,7 +22,7 @@ LARGE = 2**16
 """Bytes of a body that is parsed in a thread: a change of threads takes as long as 10 KB."""
 
 
-PARSING = Turns("Too many large requests are being read: try again in a moment.")
+PARSING = Turns("Too many large requests are being read: try again in a moment.", pause=True)
 
 
 class StrictRequest(Request):

@@ -80,7 +80,10 @@ def test_a_long_import_is_written_in_slices_and_goes_on_where_it_stopped(
     monkeypatch.setattr(imports_api, "time", clock)
     lesson, path = room.lesson(), "/lessons/{}/import"
     body = lines_of(*PLAYED * 4)
-    sent = {"content": body, "headers": {"Idempotency-Key": f"slices {lesson}".replace(" ", "-")}}
+    sent: dict[str, Any] = {
+        "content": body,
+        "headers": {"Idempotency-Key": f"slices {lesson}".replace(" ", "-")},
+    }
     asked: list[int] = []
 
     def others() -> None:  # between two slices

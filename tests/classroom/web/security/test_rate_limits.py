@@ -64,7 +64,8 @@ def test_behind_a_trusted_proxy_each_client_has_its_own_share(
 ) -> None:
     add(database, "ada")
     # The wrapper and its settings are those with which the service runs.
-    trusted: Any = ProxyHeadersMiddleware(app_of(settings, database), ["10.0.0.0/8"])
+    app: Any = app_of(settings, database)
+    trusted: Any = ProxyHeadersMiddleware(app, ["10.0.0.0/8"])
     for proxy, last in (("10.1.2.3", 401), ("192.0.2.9", 429)):
         client = client_of(trusted, client=(proxy, 1))
         for i in range(11):

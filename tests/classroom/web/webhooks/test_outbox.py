@@ -184,7 +184,12 @@ def test_a_slow_hook_does_not_delay_the_others(room: Room, receiver: Receiver) -
     for number in (2, 3):
         room.ask(lessons[1])
         room.tell(lessons[1], number, 2)
-    wait_until(lambda: outbox.look() or len(receiver.got) == 3)
+
+    def delivered() -> bool:
+        outbox.look()
+        return len(receiver.got) == 3
+
+    wait_until(delivered)
     assert not slow.got
     released.set()
     wait_until(lambda: len(slow.got) == 1)
