@@ -23,7 +23,7 @@ from tellback.classroom.store.idempotency import (
     find_answer,
 )
 from tellback.classroom.store.log import writing
-from tellback.classroom.turns import Turns
+from tellback.classroom.turns import PAUSE, Turns
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
 from tellback.classroom.web.idempotency import Key
@@ -160,7 +160,8 @@ def _written_in_slices(
             last = end == importer.events
             text = answer.model_dump_json() if last else json.dumps(done)
             change_answer(log.connection, request, text)
-        time.sleep(min(time.monotonic() - begun, LONGEST_PAUSE))  # others have their turn
+        # Others have their turn.
+        time.sleep(min(PAUSE * (time.monotonic() - begun), LONGEST_PAUSE))
     assert answer is not None
     return answer
 
