@@ -120,7 +120,7 @@ def a_second(port: int, token: str, calls: Sequence[Call], callers: int) -> floa
 def service(settings: Settings | None) -> Iterator[int]:
     """The port of a classroom, or of an echo where no settings are given."""
     port = serving.free_port(HOST, random.SystemRandom().randrange(20_000, 30_000))
-    told = json.dumps(None if settings is None else {"database": settings.database})
+    told = json.dumps(settings and [settings.database, settings.requests_a_minute])
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.serving", str(port), told],
         cwd=Path(__file__).parents[1],
@@ -153,7 +153,7 @@ def _listens(port: int) -> bool:
 def _serve(port: int, told: str) -> None:
     values = json.loads(told)
     if values is not None:
-        serving.serve(Settings(**values, requests_a_minute=0), HOST, port)
+        serving.serve(Settings(values[0], requests_a_minute=values[1]), HOST, port)
         return
     # As the classroom is run: see tellback.classroom.web.serving.
     uvicorn.run(

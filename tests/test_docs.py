@@ -19,8 +19,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
-def python(*words: str, cwd: Path) -> str:
-    """Run Python, which must succeed; returns what it said on standard error."""
+def python(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run Python, which must succeed."""
     result = subprocess.run(
         [sys.executable, *words],
         cwd=cwd,
@@ -30,7 +30,13 @@ def python(*words: str, cwd: Path) -> str:
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    return result.stderr
+    return result
+
+
+def resembles(text: str, pattern: str) -> bool:
+    """Whether a text is a pattern in which ... stands for anything."""
+    parts = [re.escape(part) for part in pattern.split("...")]
+    return re.fullmatch(".*".join(parts), text.strip(), flags=re.DOTALL) is not None
 
 
 def python_of(page: Path) -> str:
@@ -50,7 +56,9 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     script = tmp_path / "page.py"
     with held_port() as port:  # the one of the page may be somebody else's here
         script.write_text(python_of(page).replace("8791", str(port)))
-        python("-W", "error", str(script), cwd=tmp_path)
+        printed = python("-W", "error", str(script), cwd=tmp_path).stdout
+    shown = re.findall(r"```python\n.*?```\n\n```text\n(.*?)```", page.read_text(), re.DOTALL)
+    assert not shown or resembles(printed, "".join(shown).strip()), printed
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -59,8 +67,8 @@ def test_an_example_runs(example: Path, tmp_path: Path) -> None:
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
-    said = python("-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path), cwd=ROOT)
-    assert "WARNING -" not in said
+    built = python("-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path), cwd=ROOT)
+    assert "WARNING -" not in built.stderr
     # Nothing is fetched from any other host when a page is read.
     for page in tmp_path.rglob("*.html"):
         loaded = re.findall(

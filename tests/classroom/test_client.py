@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+import re
 import runpy
 import subprocess
 import sys
@@ -14,7 +16,8 @@ import numpy as np
 import pytest
 
 from tellback.agents import EpsilonGreedy
-from tellback.classroom.client import ProblemError, UnreachableError
+from tellback.classroom.client import AsyncClient, ProblemError, UnreachableError
+from tellback.errors import FieldError
 from tellback.extras import install_command
 from tellback.off_policy import Log
 from tellback.recordings import Columns, read, teach
@@ -93,7 +96,7 @@ def test_the_client_sends_again_what_was_lost_and_it_is_done_once(
     room: Room, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("tellback.classroom.client.time.sleep", waits.append)
+    monkeypatch.setattr("tellback.classroom.client.connection.time.sleep", waits.append)
     trouble: list[Any] = []
     lesson_id = room.lesson()
 
@@ -141,3 +144,113 @@ def test_the_robot_of_the_example_learns_to_go_where_it_is_told(
         assert example["success"](lesson, seed=2, requests=20) <= 10
         example["teach"](lesson, 60, random.Random(1))
         assert example["success"](lesson, seed=2, requests=20) >= 18
+
+
+def test_features_that_json_cannot_hold_are_refused_by_name(room: Room) -> None:
+    client = client_of(room)
+    lesson = client.lesson(room.lesson())
+    for wrong in (float("nan"), float("inf")):
+        for send in (lesson.ask, lesson.preview):
+            with pytest.raises(FieldError, match="features must be finite numbers"):
+                send(0, features=[[1.0, 0.0, wrong], [0.0, 1.0, 0.0]])
+
+
+FOR_BROWSERS = {"sign_in", "sign_out", "change_password", "updates", "livez", "readyz", "metrics"}
+
+
+def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path) -> None:
+    sent: set[tuple[str, str]] = set()
+
+    def noted(request: httpx.Request) -> httpx.Response:
+        sent.add((request.method, request.url.path))
+        return through(room, request)
+
+    as_admin = Room(*room)._replace(engineer=room.admin)
+    with client_of(as_admin, transport=httpx.MockTransport(noted)) as client:
+        assert client.me()["role"] == "admin"
+        made = client.create_account("zoe", "a long password")
+        assert client.change_account(made["id"], role="engineer")["role"] == "engineer"
+        assert "zoe" in {one["name"] for one in client.accounts()}
+        token = client.create_token("robot", days=1, account=made["id"])
+        assert token["id"] in {one["id"] for one in client.tokens(everybody=True)}
+        client.revoke_token(token["id"])
+        lesson = client.lesson(client.create_lesson("all", dim=DIM, instructions=4).id)
+        assert lesson.id in {one["id"] for one in client.lessons()}
+        first, second = [lesson.ask(1, features=FEATURES) for _ in range(2)]
+        claimed = lesson.claim()
+        assert claimed is not None
+        assert claimed["round"] == first.number
+        lesson.prolong(first.number)
+        first.describe(2)
+        assert lesson.close(second.number, "flagged", "broken")["status"] == "flagged"
+        assert [one["round"] for one in lesson.rounds(teacher="root")] == [1, 2]
+        assert [one["round"] for one in lesson.rounds(status="flagged")] == [2]
+        assert lesson.round(1)["description"] == 2
+        assert lesson.shown(1)["candidates"] == 3
+        assert lesson.preview(2, round=1).response == first.response
+        assert lesson.next_check() is None
+        with pytest.raises(ProblemError, match="described by you"):
+            lesson.check(1, 0)
+        with pytest.raises(ProblemError, match="no picture"):
+            lesson.picture(1, 0)
+        assert lesson.withdraw(2)
+        hook = lesson.add_webhook("https://example.org/told")
+        assert [one["id"] for one in lesson.webhooks()] == [hook["id"]]
+        lesson.remove_webhook(hook["id"])
+        lesson.progress()
+        lesson.curve()
+        lesson.replay()
+        lesson.export(tmp_path / "all.jsonl")
+        lesson.import_(tmp_path / "all.jsonl")
+        assert lesson.delete_words("zoe")["events"] == 0
+        assert client.delete_words("zoe")["lessons"] == 0
+        lesson.roll_back(0)
+    described = room.http.get("/openapi.json").json()["paths"]
+    missing = {
+        one["operationId"]
+        for path, methods in described.items()
+        for method, one in methods.items()
+        if not any(
+            method.upper() == sent_method
+            and re.fullmatch(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(path)), sent_path)
+            for sent_method, sent_path in sent
+        )
+    }
+    assert missing == FOR_BROWSERS
+
+
+def test_a_program_with_an_event_loop_asks_and_describes_too(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    trouble: list[Any] = [httpx.ReadError("lost"), 503]
+
+    async def no_sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    async def unsteady(request: httpx.Request) -> httpx.Response:
+        answer = through(room, request)  # it arrives, and then the answer gets lost
+        lost = trouble.pop(0) if trouble and request.url.path.endswith("/rounds") else None
+        if isinstance(lost, Exception):
+            raise lost
+        return answer if lost is None else httpx.Response(lost, headers={"Retry-After": "7"})
+
+    async def robot() -> None:
+        secret = room.engineer["Authorization"].removeprefix("Bearer ")
+        transport = httpx.MockTransport(unsteady)
+        async with AsyncClient("http://localhost", secret, transport=transport) as client:
+            made = await client.create_lesson("robot", dim=DIM, instructions=4, agent=AGENT)
+            lesson = await client.lesson(made.id)
+            asked = await lesson.ask(1, features=FEATURES, context="a room")
+            assert asked["round"] == 1
+            assert (await lesson.describe(1, 2))["new"]
+            assert (await lesson.preview(2, features=FEATURES)).response == asked["response"]
+            assert await lesson.withdraw(1)
+            assert (await lesson.send("GET", ""))["rounds"] == 1
+            with pytest.raises(ProblemError, match="no lesson"):
+                await client.lesson("nowhere")
+
+    monkeypatch.setattr("tellback.classroom.client.asynchronous.asyncio.sleep", no_sleep)
+    asyncio.run(robot())
+    assert waits[1:] == [7.0]
+    assert not trouble

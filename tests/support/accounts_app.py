@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.testclient import TestClient
 
 from tellback.classroom.settings import Settings
-from tellback.classroom.store import accounts, passwords
+from tellback.classroom.store import accounts, login_attempts, passwords
 from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.web.api import accounts as accounts_api
 from tellback.classroom.web.api import sessions as sessions_api
@@ -66,6 +67,8 @@ def database(made: Path, tmp_path: Path) -> Iterator[Database]:
 def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a slow machine buckets would fill up again while a test empties them."""
     monkeypatch.setattr(rate_limits, "monotonic", lambda: 0.0)
+    now = time.time()
+    monkeypatch.setattr(login_attempts, "time", SimpleNamespace(time=lambda: now))
 
 
 @pytest.fixture
@@ -81,10 +84,10 @@ def log() -> Iterator[io.StringIO]:
     request_log.logger.removeHandler(handler)
 
 
-def app_of(settings: Settings, database: Database) -> FastAPI:
+def app_of(settings: Settings, database: Database, shared: Path | None = None) -> FastAPI:
     app = DescribedApp(openapi_url=None)
     app.state.classroom = SimpleNamespace(settings=settings, database=database)
-    add_middleware(app, settings)
+    add_middleware(app, settings, shared)
     for module in (sessions_api, accounts_api, tokens_api):
         app.include_router(module.router, prefix="/api/v1")
     app.include_router(public_pages.router)

@@ -13,6 +13,7 @@ import uvicorn
 from tellback.classroom.settings import Settings
 from tellback.classroom.web.app import create_app
 from tellback.classroom.web.classroom import Classroom
+from tellback.classroom.web.security.connections import TimedProtocol
 
 
 class Running:
@@ -22,7 +23,12 @@ class Running:
         app = create_app(settings)
         self.classroom: Classroom = app.state.classroom
         config = uvicorn.Config(
-            app, log_level="error", access_log=False, timeout_graceful_shutdown=1, loop="asyncio"
+            app,
+            log_level="error",
+            access_log=False,
+            timeout_graceful_shutdown=1,
+            loop="asyncio",
+            http=TimedProtocol,
         )
         self._server = uvicorn.Server(config)
         self._socket = socket.socket()
@@ -36,6 +42,11 @@ class Running:
             if not self._thread.is_alive():
                 raise RuntimeError("the service did not start")
             time.sleep(0.01)
+
+    @property
+    def connections(self) -> int:
+        """The number of open connections."""
+        return len(self._server.server_state.connections)
 
     def stop(self) -> None:
         self._server.should_exit = True

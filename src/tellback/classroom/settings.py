@@ -33,6 +33,9 @@ class Settings:
         The most bytes of a request; imports may be ten times as large.
     requests_a_minute : int
         The most requests of an account, or of an address without one; 0 for any number.
+    proxies : tuple of str
+        Addresses or networks of the proxies before it, with ``secure``: only these may name the
+        client's address (``X-Forwarded-For``), by which requests without an account are counted.
     private_webhooks : bool
         Whether webhooks may lead to addresses that are not public, such as those of this machine
         and its network.
@@ -45,12 +48,20 @@ class Settings:
     lease_seconds: float = 180.0
     largest_body: int = 32 * 2**20
     requests_a_minute: int = 6000
+    proxies: tuple[str, ...] = ("127.0.0.1", "::1")
     private_webhooks: bool = False
 
     def __post_init__(self) -> None:
         real("lease_seconds", self.lease_seconds, above=0)
         whole("largest_body", self.largest_body)
         whole("requests_a_minute", self.requests_a_minute, at_least=0)
+        for proxy in self.proxies:
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError as error:
+                raise SettingError(
+                    f"proxies must be addresses or networks, such as 10.0.0.0/8, not {proxy!r}."
+                ) from error
         if not self.hosts:
             raise SettingError("hosts must name at least one.")
 

@@ -13,6 +13,7 @@ from tellback.cli import (
     about,
     accounts,
     audit,
+    backup,
     certify,
     data,
     diagnose,
@@ -74,6 +75,8 @@ app.command("audit")(audit.audit)
 app.command("teach")(teach.teach)
 app.command("serve")(teach.serve)
 app.add_typer(accounts.accounts_app, name="accounts")
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore)
 
 
 def _join_lines(some: typer.Typer) -> None:

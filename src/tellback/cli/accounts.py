@@ -23,6 +23,7 @@ DatabaseUrl = Annotated[
     str | None,
     typer.Option(
         "--database",
+        envvar="TELLBACK_DATABASE",  # without a password in the list of processes
         help="sqlite:///path/to/file or postgresql://user@host/name.",
         show_default="a file in your data folder",
     ),
@@ -54,7 +55,7 @@ def add(
     """
     from tellback.classroom.store import accounts
 
-    with _database(database) as opened:
+    with opened_database(database) as opened:
         made = accounts.add(opened, name, role, _password(password_stdin))
     say(f"{made.name} can sign in as {made.role}.")
 
@@ -68,13 +69,13 @@ def list_(database: DatabaseUrl = None) -> None:
 
     from tellback.classroom.store import accounts
 
-    with _database(database) as opened:
+    with opened_database(database) as opened:
         found = accounts.listed(opened)
-    table = Table("name", "role", "made", "")
+    table = Table("name", "role", "made", "id", "")
     for account in found:
         made = datetime.fromtimestamp(account.created, UTC).strftime("%Y-%m-%d")
         shut = "disabled" if account.disabled else ""
-        table.add_row(escape(account.name), account.role, made, shut)
+        table.add_row(escape(account.name), account.role, made, account.id, shut)
     console().print(table)
 
 
@@ -95,7 +96,7 @@ def password(
     """Give an account a new password; it is signed out everywhere."""
     from tellback.classroom.store import accounts
 
-    with _database(database) as opened:
+    with opened_database(database) as opened:
         account = accounts.named(opened, name)  # asked for only if there is such an account
         accounts.change(opened, account.id, password=_password(password_stdin))
     say(f"{name} has a new password.")
@@ -127,7 +128,7 @@ def token(
     from tellback.classroom.store import accounts, tokens
     from tellback.errors import TellbackError
 
-    with _database(database) as opened:
+    with opened_database(database) as opened:
         account = accounts.named(opened, name)
         if account.disabled:
             raise TellbackError(f"The account {name!r} is disabled.")
@@ -137,7 +138,8 @@ def token(
 
 
 @contextmanager
-def _database(url: str | None) -> Iterator[Database]:
+def opened_database(url: str | None) -> Iterator[Database]:
+    """The database at a URL, or the one in the user's data folder."""
     from tellback.classroom.store.database import open_database
 
     opened = open_database(url or default_database())
@@ -158,6 +160,6 @@ def _change(database: str | None, name: str, done: str, **changes: Any) -> None:
     """Change an account, and say what was done."""
     from tellback.classroom.store import accounts
 
-    with _database(database) as opened:
+    with opened_database(database) as opened:
         accounts.change(opened, accounts.named(opened, name).id, **changes)
     say(done)

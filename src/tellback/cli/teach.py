@@ -88,6 +88,14 @@ def serve(
     secure: Annotated[
         bool, typer.Option("--secure", help="It is reached over HTTPS, through a proxy.")
     ] = False,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --secure: the address or network of a proxy, which tells the client's "
+            "address; can be repeated.",
+            show_default="this machine",
+        ),
+    ] = None,
     accounts: Annotated[
         bool, typer.Option("--accounts/--no-accounts", help="Whether people must sign in.")
     ] = True,
@@ -123,6 +131,7 @@ def serve(
         secure=secure,
         lease_seconds=lease,
         requests_a_minute=requests,
+        proxies=tuple(proxy or Settings.proxies),
         private_webhooks=private_webhooks,
     )
     store = open_database(settings.database)
@@ -149,7 +158,7 @@ def _say_starting(host: str, port: int, stderr: bool) -> None:
 def _demand_extra() -> None:
     from tellback.extras import demand_extra
 
-    needed = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2", "polars")
+    needed = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "jinja2", "polars", "precis_i18n")
     demand_extra("classroom", needed, "The classroom")
 
 

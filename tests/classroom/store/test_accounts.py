@@ -31,6 +31,41 @@ def test_two_accounts_cannot_have_one_name(database: Database) -> None:
         add(database, "cafe\u0301")
 
 
+@pytest.mark.parametrize(
+    "alike",
+    [
+        "ADAI",  # case
+        "\uff21da\uff29",  # full width
+        "\u0410da\u0406",  # Cyrillic
+        "Adal",  # another letter that looks the same
+        "Ada1",
+        "Ad\u0251I",  # the alpha of phonetics
+    ],
+)
+def test_a_name_that_looks_like_another_is_refused(database: Database, alike: str) -> None:
+    add(database, "AdaI")
+    add(database, "AdaE")
+    with pytest.raises(ConflictError, match="'AdaI' already"):
+        add(database, alike)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a\u200bda", "ada\u200d", "ada\ufe0f", "\u00adada", "a\u2063da", "a  b", "\U0001f600"],
+)
+def test_names_with_invisible_characters_or_symbols_are_refused(
+    database: Database, name: str
+) -> None:
+    with pytest.raises(FieldError, match="name"):
+        add(database, name)
+
+
+def test_names_of_many_languages_are_accepted(database: Database) -> None:
+    names = ["Ada Lovelace", "O'Brien", "j.doe@example.org", "\u7530\u4e2d\u3055\u304f\u3089"]
+    names += ["\u0410\u0434\u0430", "\u05e9\u05dc\u05d5\u05dd", "Jos\u00e9", "t1", "t2"]
+    assert [add(database, name).name for name in names] == names
+
+
 def test_the_last_admin_can_be_neither_shut_nor_demoted(database: Database) -> None:
     ada = add(database, "ada", Role.ADMIN)
     bob = add(database, "bob", Role.ADMIN)

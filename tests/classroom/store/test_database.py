@@ -38,6 +38,8 @@ down_revision = "{newest}"
 def upgrade():
     op.create_table("later", sa.Column("number", sa.Integer()))
 """
+UNDO = {"0003": ["DROP TABLE login_attempts"], "0002": ["DROP TABLE seen"]}
+"""How to come from the tables of a version to those of the version before."""
 
 
 def test_a_new_database_has_the_tables_that_the_code_expects(database: Database) -> None:
@@ -66,7 +68,8 @@ def test_a_database_of_the_first_version_gets_the_tables_of_the_newest(
     by_words = create_old_lesson(database, Similar())
     by_equality = create_old_lesson(database, Same())
     with database.write() as connection:
-        connection.execute(text("DROP TABLE seen"))
+        for statement in (*UNDO["0003"], *UNDO["0002"]):
+            connection.execute(text(statement))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     migrated = open_database(database_url)
     with migrated.read() as connection:
@@ -84,6 +87,24 @@ def create_old_lesson(database: Database, match: MatchSpec) -> str:
     with writing(database, lesson.id) as log:
         describe(log, 1, "ann", "left", Same(), anyones=True)
     return lesson.id
+
+
+def test_a_database_of_any_version_is_migrated_to_the_tables_that_the_code_expects(
+    database: Database, database_url: str
+) -> None:
+    script = ScriptDirectory(str(migrate.MIGRATIONS))
+    undone: list[str] = []
+    for version in [one.revision for one in script.walk_revisions()][:-1]:  # the newest first
+        undone += UNDO[version]
+        with database.write() as connection:
+            for statement in undone:
+                connection.execute(text(statement))
+            before = script.get_revision(version).down_revision
+            connection.execute(text("UPDATE alembic_version SET version_num = :v"), {"v": before})
+        copy = open_database(database_url)
+        with copy.read() as connection:
+            assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        copy.close()
 
 
 def test_a_database_of_a_newer_version_is_refused(database: Database, database_url: str) -> None:

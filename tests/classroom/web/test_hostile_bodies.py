@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import io
 import json
 import time
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from PIL import Image
 
+from tellback.classroom.learning import content
 from tests.support.hostile_school import (
     API,
     PICTURE,
@@ -265,3 +269,29 @@ def test_negative_zero_and_small_numbers_are_numbers(school: School, eng: TestCl
     number = answer.json()["round"]
     done = eng.put(f"{school.rounds}/{number}/description", json={"description": "a"})
     assert done.status_code == 200
+
+
+def test_pictures_that_are_large_together_are_refused_before_one_is_decoded(
+    school: School, eng: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = io.BytesIO()
+    Image.new("1", (2000, 2000)).save(file, "PNG")
+    large = base64.b64encode(file.getvalue()).decode()
+    lesson = f"{API}/lessons/{school.pictures}"
+    fine = {"instruction": "red", "images": [large] * 5}
+    assert eng.post(f"{lesson}/preview", json=fine).status_code == 200
+    monkeypatch.setattr(content, "_decoded", None)
+    for path in ("rounds", "preview"):
+        answer = eng.post(f"{lesson}/{path}", json=fine | {"images": [large] * 6})
+        assert "20,000,000 pixels together" in demand(answer, 422, "invalid", "images")
+
+
+def test_a_picture_waits_for_its_turn_and_is_refused_if_that_takes_long(
+    school: School, eng: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = {"instruction": "red", "images": [PICTURE]}
+    monkeypatch.setattr(content.DECODING, "_wait", 0.01)
+    with content.DECODING:
+        answer = eng.post(f"{API}/lessons/{school.pictures}/rounds", json=task)
+    assert (answer.status_code, answer.json()["code"]) == (503, "busy")
+    assert answer.headers["retry-after"] == "2"

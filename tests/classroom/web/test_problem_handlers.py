@@ -66,7 +66,8 @@ def test_every_answer_has_the_headers_that_keep_a_browser_safe(
 
 
 def test_a_method_that_is_not_there_is_told_which_are(client: TestClient) -> None:
-    for path, methods in {"me": "GET", "tokens": "GET, POST", "tokens/1": "DELETE"}.items():
+    allowed = {"me": "GET, HEAD", "tokens": "GET, HEAD, POST", "tokens/1": "DELETE"}
+    for path, methods in allowed.items():
         answer = client.request("PUT", f"/api/v1/{path}")
         assert code(answer) == (405, "method_not_allowed")
         assert answer.headers["allow"] == methods

@@ -11,7 +11,7 @@ from tellback.classroom.store import accounts
 from tellback.classroom.store.database import Database
 from tellback.classroom.web.security.callers import Role
 from tellback.classroom.web.serving import demand_safe_host
-from tellback.errors import TellbackError
+from tellback.errors import SettingError, TellbackError
 from tests.support.accounts_app import add
 
 
@@ -32,3 +32,10 @@ def test_a_classroom_listens_beyond_this_machine_only_with_accounts_and_an_admin
     accounts.change(database, root.id, disabled=True)
     demand_safe_host(settings, "0.0.0.0", database)
     assert accounts.find(database, other.id) == other
+
+
+@pytest.mark.parametrize("wrong", ["example.org", "10.0.0.1/8", "*", ""])
+def test_proxies_are_addresses_or_networks(settings: Settings, wrong: str) -> None:
+    assert replace(settings, proxies=("10.0.0.0/8", "::1")).proxies == ("10.0.0.0/8", "::1")
+    with pytest.raises(SettingError, match="proxies must be addresses"):
+        replace(settings, proxies=(wrong,))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import binascii
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +15,7 @@ from PIL import Image, UnidentifiedImageError
 
 from tellback.arrays import Array
 from tellback.classroom.learning.definition import FEATURES, IMAGES, TEXTS, Definition
+from tellback.classroom.turns import Turns
 from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource, encoder_from
 from tellback.encoders.text import TextEncoder, TextEncoderSpec
 from tellback.errors import FieldError, SettingError, TellbackError
@@ -23,6 +26,10 @@ SIDE = 200
 """Pictures are scaled to 200 x 200 pixels before they are encoded."""
 
 LARGEST_PICTURE = 4_000_000  # pixels
+MOST_PIXELS = 20_000_000
+"""Pixels of all pictures of a task: more would take the service too long."""
+
+DECODING = Turns("Too many pictures are being read: try again in a moment.", pause=True)
 LARGEST_FEATURE = 1e12
 """Models refuse larger numbers: their squares leave no digits for others."""
 
@@ -32,8 +39,10 @@ def responses_from(
     features: list[list[float]] | None,
     texts: list[str] | None,
     images: list[str] | None,
+    *,
+    keep: bool = True,
 ) -> tuple[Listed, list[bytes] | None]:
-    """The responses of a task, and their pictures as PNG files.
+    """The responses of a task, and, to ``keep`` them, their pictures as PNG files.
 
     One of the three is the lesson's kind and must be given. Texts and images may come with
     features too, to be shown to teachers.
@@ -52,8 +61,11 @@ def responses_from(
             )
     if features is not None and definition.candidates != FEATURES:
         raise FieldError("features", f"features come from the {definition.candidates} here.")
-    pictures = None if images is None else [picture_from(image) for image in images]
-    shown = None if pictures is None else [png_of(picture) for picture in pictures]
+    pictures = shown = None
+    if images is not None:
+        with DECODING:
+            pictures = pictures_from(images)
+            shown = [png_of(picture) for picture in pictures] if keep else None
     if definition.candidates == TEXTS:
         assert texts is not None
         encode = _text_encoder(definition.encoder)
@@ -88,17 +100,57 @@ def features_from(data: bytes, dim: int) -> Array:
     return np.frombuffer(data, dtype="<f8").reshape(-1, dim)
 
 
+def pictures_from(encoded: list[str]) -> list[Pictures]:
+    """Pictures of 200 x 200 pixels from files in base 64.
+
+    Their sizes are looked at first: too large ones are not decoded.
+    """
+    files = [_file_of(one) for one in encoded]
+    pixels = sum(map(_pixels, files))
+    if pixels > MOST_PIXELS:
+        raise FieldError(
+            IMAGES,
+            f"images must have at most {MOST_PIXELS:,} pixels together, not {pixels:,}: scale them "
+            f"down, for all are scaled to {SIDE} x {SIDE}.",
+        )
+    return [_decoded(file) for file in files]
+
+
 def picture_from(encoded: str) -> Pictures:
     """A picture of 200 x 200 pixels from a file in base 64."""
+    return pictures_from([encoded])[0]
+
+
+def _file_of(encoded: str) -> bytes:
+    with _readable():
+        return base64.b64decode(encoded.removeprefix("data:image/png;base64,"), validate=True)
+
+
+def _pixels(file: bytes) -> int:
+    with _readable(), _opened(file) as image:
+        pixels = image.width * image.height  # by the file's first bytes
+        if pixels > LARGEST_PICTURE:
+            raise FieldError(IMAGES, f"images must have at most {LARGEST_PICTURE:,} pixels.")
+        return pixels
+
+
+def _decoded(file: bytes) -> Pictures:
+    with _readable(), _opened(file) as image:
+        plain = image.convert("RGB")
+        if plain.size != (SIDE, SIDE):
+            plain = plain.resize((SIDE, SIDE), Image.Resampling.BOX)
+        return np.asarray(plain, dtype=np.uint8)
+
+
+def _opened(file: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP"))
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Name the field if a file cannot be read."""
     try:
-        data = base64.b64decode(encoded.removeprefix("data:image/png;base64,"), validate=True)
-        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as image:
-            if image.width * image.height > LARGEST_PICTURE:
-                raise FieldError(IMAGES, f"images must have at most {LARGEST_PICTURE:,} pixels.")
-            plain = image.convert("RGB")
-            if plain.size != (SIDE, SIDE):
-                plain = plain.resize((SIDE, SIDE), Image.Resampling.BOX)
-            return np.asarray(plain, dtype=np.uint8)
+        yield
     except (binascii.Error, UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         if isinstance(error, TellbackError):
             raise
@@ -110,7 +162,7 @@ def picture_from(encoded: str) -> Pictures:
 def png_of(picture: Pictures) -> bytes:
     """A picture as a PNG file."""
     file = io.BytesIO()
-    Image.fromarray(picture).save(file, "PNG", optimize=False)
+    Image.fromarray(picture).save(file, "PNG", compress_level=1)
     return file.getvalue()
 
 

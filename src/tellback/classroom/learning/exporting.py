@@ -87,7 +87,10 @@ def export_rounds(
     yield log_header(propensities)
     for done in range(0, lesson.rounds, AT_A_TIME):
         with database.read() as connection:
-            for number, asked, told in read_rounds(connection, lesson.id, done, done + AT_A_TIME):
+            for row, asked, told in read_rounds(connection, lesson.id, done, AT_A_TIME):
+                number = row.number
+                if number > lesson.rounds:
+                    return  # it was asked since
                 found = find_task(connection, lesson.id, number)
                 yield {"features": features_from(found.features, dim).tolist()}
                 task = Task(found.context, asked["instruction"], None)

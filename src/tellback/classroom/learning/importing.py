@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +15,9 @@ from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.verdicts import Verdicts
 from tellback.classroom.store.descriptions import description_data
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
-from tellback.classroom.store.projection import PROJECTED_KINDS, Projection, rebuild_projection
-from tellback.classroom.store.rounds import Drawn, open_round
+from tellback.classroom.store.projection import PROJECTED_KINDS, Projection
+from tellback.classroom.store.rounds import Drawn, asked_data
+from tellback.classroom.store.staging import Page, StagedLog, write_page
 from tellback.classroom.store.tasks import Content
 from tellback.errors import FieldError, TellbackError
 from tellback.responses import Listed
@@ -51,43 +53,44 @@ class _ImportedRound(NamedTuple):
 
 
 class Importer:
-    """Adds imported rounds to the log of a lesson.
+    """Prepares imported rounds, and then adds them to the log of a lesson.
 
     Parameters
     ----------
-    log : LessonLog
-        The lesson's.
     definition : Definition
-        What it is about.
+        What the lesson is about.
     account : str
         The author of all imported events.
     """
 
-    def __init__(self, log: LessonLog, definition: Definition, account: str) -> None:
-        self._log = log
+    def __init__(self, definition: Definition, account: str) -> None:
+        self._log = StagedLog()
         self._definition = definition
         self._account = account
         self._verdicts = Verdicts(definition, None)  # imported rounds are not those of its world
         self._untaught = LessonAgent(definition)  # to refuse the tasks that the agent would refuse
         self._unseen: list[tuple[int, Task]] = []  # with the line of each
         self._unseen_responses = 0
-        self._rounds_before = log.rounds
-        self._events_before = log.latest
         self._asked: dict[int, _ImportedRound] = {}
         self._projection = Projection()  # of the imported rounds
         self._said: dict[int, Instruction] = {}  # by the event
         self._unsaid: set[int] = set()  # rounds with a redacted description
         self.descriptions = 0
+        self.separable = True  # whether others may write to the lesson between two pages
 
     @property
     def rounds(self) -> int:
         """Number of imported rounds."""
-        return self._log.rounds - self._rounds_before
+        return self._log.rounds
 
     @property
-    def first_round(self) -> int | None:
-        """The number of the first of them."""
-        return self._rounds_before + 1 if self.rounds else None
+    def events(self) -> int:
+        """Number of imported events."""
+        return self._log.latest
+
+    def close(self) -> None:
+        """Delete what was prepared."""
+        self._log.close()
 
     def ask(
         self,
@@ -111,21 +114,11 @@ class Importer:
         if self._unseen_responses >= AT_ONCE:
             self.refuse_unfit()
         choice = Choice(response, responses.features(response), **stated._asdict())
-        seq = open_round(
-            self._log,
-            number=self._log.next_round(),
-            instruction=instruction,
-            choice=choice,
-            version=self._log.latest,
-            features=np.asarray(responses.matrix),
-            content=content,
-            account=self._account,
-            wants_second=wants_second,
-            drawn=drawn,
-        )
-        self._asked[self.rounds] = _ImportedRound(instruction, response, len(responses))
-        self._projection.ask(self.rounds, seq)
-        return self.rounds
+        data = asked_data(instruction, choice, self._log.latest, drawn)
+        number, seq = self._log.open_round(data, responses.matrix, content, wants_second)
+        self._asked[number] = _ImportedRound(instruction, response, len(responses))
+        self._projection.ask(number, seq)
+        return number
 
     def _drawn_content(self, drawn: Drawn, features: Array) -> Content:
         """What is shown of a response that was drawn; refused if it is of another world."""
@@ -143,6 +136,7 @@ class Importer:
 
     def describe(self, round: int, description: Instruction, saw_request: bool) -> None:
         """A description."""
+        self.separable &= round == self.rounds  # of the round just before it
         matched = self._verdicts.match(self._demand(round).instruction, description)
         data = description_data(description, saw_request, matched)
         seq = self._append(Kind.DESCRIBED, data, round)
@@ -182,18 +176,22 @@ class Importer:
 
     def roll_back(self, to: int) -> None:
         """A rollback to one of the imported events."""
-        if not 0 <= to <= self._log.latest - self._events_before:
+        if not 0 <= to <= self._log.latest:
             raise FieldError("data.to", "to must be an event that came before.")
-        self._append(Kind.ROLLED_BACK, {"to": self._events_before + to})
+        self._append(Kind.ROLLED_BACK, {"to": to})
 
     def redacted(self, events: int) -> None:
         """A redaction."""
         self._append(Kind.REDACTED, {"events": events})
 
-    def finish(self) -> None:
-        """Check the last tasks, and rebuild the projection of rounds."""
-        self.refuse_unfit()
-        rebuild_projection(self._log)
+    def pages(self) -> Iterator[Page]:
+        """All that was prepared, a page at a time."""
+        return self._log.pages()
+
+    def write(self, log: LessonLog, *pages: Page) -> None:
+        """Add pages to the log of a lesson; all of them if none is given."""
+        for page in pages or self.pages():
+            write_page(log, page, self._account, self._projection.of)
 
     def refuse_unfit(self) -> None:
         """Refuse the first task that a new agent of the lesson would refuse."""
@@ -221,8 +219,8 @@ class Importer:
         return self._asked[round]
 
     def _append(self, kind: Kind, data: Data, round: int | None = None) -> int:
-        number = None if round is None else self._rounds_before + round
-        seq = self._log.append(kind, data, round=number, account=self._account)
+        self.separable &= kind is Kind.DESCRIBED
+        seq = self._log.append(kind, data, round=round)
         if kind in PROJECTED_KINDS:
             self._projection.apply(Event(seq, kind, round, self._account, 0.0, data))
         return seq

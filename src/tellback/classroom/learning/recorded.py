@@ -67,14 +67,16 @@ def import_recording(log: LessonLog, definition: Definition) -> int:
     groups = Split(world.hold_out, world.share, world.split).groups(world.recording)
     recording = world.recording.only(groups)
     contents = _contents(recording)
-    importer = Importer(log, definition, ACCOUNT)
+    importer = Importer(definition, ACCOUNT)
     rounds = taught_rounds(recording, world.columns, definition.facts)
     for line, ((task, choice, said), content) in enumerate(
         zip(rounds, contents, strict=True), start=1
     ):
         number = importer.ask(said, task.responses, content, choice.response, Stated(), line)
         importer.describe(number, said, saw_request=True)
-    importer.finish()
+    importer.refuse_unfit()
+    importer.write(log)
+    importer.close()
     return importer.descriptions
 
 

@@ -7,17 +7,17 @@ import unicodedata
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Connection, func, insert, select, update
-from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.store import passwords, sessions, tokens
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.errors import ConflictError
-from tellback.classroom.store.names import validated_name
+from tellback.classroom.store.names import account_name, looks
 from tellback.classroom.store.secrets import new_id
-from tellback.classroom.store.tables import accounts
-from tellback.errors import UnknownNameError
+from tellback.classroom.store.tables import accounts, events
+from tellback.errors import UnknownNameError, unknown_name
 
 ADMIN = "admin"
+ADDING = 7_355_722_206  # any number, for PostgreSQL's advisory lock
 
 
 class Account(NamedTuple):
@@ -35,14 +35,17 @@ _SHOWN = [accounts.c[name] for name in Account._fields]
 
 def add(database: Database, name: str, role: str, password: str | None) -> Account:
     """Create an account. Without a password it can only use tokens."""
-    name = validated_name(name)
+    name = account_name(name)
     kept = passwords.hash_password(password) if password is not None else None
     account = Account(new_id(), name, role, False, time.time())
-    try:
-        with database.write() as connection:
-            connection.execute(insert(accounts).values(**account._asdict(), password=kept))
-    except IntegrityError as error:
-        raise ConflictError("name_taken", f"There is an account {name!r} already.") from error
+    with database.write() as connection:
+        database.one_at_a_time(connection, ADDING)  # two that look the same must not both succeed
+        for other in connection.execute(select(accounts.c.name)).scalars():
+            if looks(other) & looks(name):
+                raise ConflictError(
+                    "name_taken", f"There is an account {other!r} already: {name!r} looks the same."
+                )
+        connection.execute(insert(accounts).values(**account._asdict(), password=kept))
     return account
 
 
@@ -56,6 +59,23 @@ def named(database: Database, name: str) -> Account:
     for account in listed(database, accounts.c.name == name):
         return account
     raise UnknownNameError(f"There is no account {name!r}.")
+
+
+def author(database: Database, given: str) -> str:
+    """The author of words, by the id or the name of an account; an error if there is none.
+
+    Authors without an account are recordings, and whoever taught while there were no accounts.
+    """
+    if given.isprintable():  # PostgreSQL refuses some other characters
+        name = unicodedata.normalize("NFC", given)
+        found = listed(database, (accounts.c.id == given) | (accounts.c.name == name))
+        if found:
+            return next((one.id for one in found if one.id == given), found[0].id)
+        with database.read() as connection:
+            wrote = select(events.c.seq).where(events.c.account == given).limit(1)
+            if connection.execute(wrote).first() is not None:
+                return given
+    raise unknown_name("account", given, [one.name for one in listed(database)])
 
 
 def listed(database: Database, *conditions: ColumnElement[bool]) -> list[Account]:

@@ -64,6 +64,11 @@ class Database:
             with connection.begin():
                 yield connection
 
+    def one_at_a_time(self, connection: Connection, number: int) -> None:
+        """Wait until no other transaction that writes has taken this number, and take it."""
+        if not self.sqlite:  # which has one transaction that writes at a time
+            connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": number})
+
     def answers(self) -> bool:
         """Whether the database answers."""
         try:

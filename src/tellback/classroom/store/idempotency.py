@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.store.errors import ConflictError
@@ -56,6 +56,13 @@ def add_answer(connection: Connection, request: KeyedRequest, answer: str) -> No
     except IntegrityError as error:
         says = "Another request with this key is being answered."
         raise AnsweredError("key_reused", says, "Idempotency-Key") from error
+
+
+def change_answer(connection: Connection, request: KeyedRequest, answer: str) -> None:
+    """Store an answer, in place of an earlier one to the same request."""
+    mine = (answers.c.account == request.account) & (answers.c.key == request.key)
+    if not connection.execute(update(answers).where(mine).values(answer=answer)).rowcount:
+        add_answer(connection, request, answer)
 
 
 def delete_old_answers(connection: Connection) -> None:

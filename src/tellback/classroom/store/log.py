@@ -66,7 +66,7 @@ _CHANGES = (
     )
     .order_by(events.c.seq)
 )
-_ENQUEUE_DELIVERIES = insert(deliveries).from_select(
+ENQUEUE_DELIVERIES = insert(deliveries).from_select(
     ["webhook", "seq", "lesson", "tries", "due", "delivered"],
     select(
         webhooks.c.id,
@@ -121,7 +121,7 @@ class LessonLog:
         self.connection.execute(_APPEND, values)
         if kind in WEBHOOK_KINDS:  # into the outbox, in the same transaction
             values = {"event": self.latest, "now": time.time(), "lesson": self.lesson}
-            self.connection.execute(_ENQUEUE_DELIVERIES, values)
+            self.connection.execute(ENQUEUE_DELIVERIES, values)
         return self.latest
 
     def next_round(self) -> int:

@@ -12,7 +12,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.tables import metadata
@@ -30,8 +30,7 @@ def migrate(database: Database) -> None:
         if _version(connection) == newest:
             return
     with database.write() as connection:
-        if not database.sqlite:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:n)"), {"n": ONE_AT_A_TIME})
+        database.one_at_a_time(connection, ONE_AT_A_TIME)
         version = _version(connection)
         if version is None:
             metadata.create_all(connection, checkfirst=False)

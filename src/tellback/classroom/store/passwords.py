@@ -6,11 +6,11 @@ import base64
 import hashlib
 import hmac
 import secrets
-import threading
 import unicodedata
 from typing import NamedTuple
 
-from tellback.errors import FieldError, TellbackError
+from tellback.classroom.turns import Turns
+from tellback.errors import FieldError
 
 SHORTEST = 10
 LONGEST = 200
@@ -27,15 +27,8 @@ class Cost(NamedTuple):
 COST = Cost(2**15, 8, 3)
 """32 MB and some tenths of a second a guess: one of the settings that OWASP (2023) recommends."""
 
-AT_ONCE = threading.BoundedSemaphore(2)
-"""Hashes computed at a time: a flood of guesses must not take all memory and cores."""
-
-WAIT_SECONDS = 2.0
-"""Longest wait for a turn: a waiting request holds a thread that teachers need."""
-
-
-class BusyError(TellbackError):
-    """The service is busy."""
+HASHING = Turns("Too many are signing in just now: try again in a moment.", at_once=2)
+"""A flood of guesses must not take all memory and cores."""
 
 
 def hash_password(password: str) -> str:
@@ -69,13 +62,9 @@ def verify_password(password: str, kept: str | None) -> bool:
 def _hashed(password: str, cost: Cost, salt: bytes) -> str:
     # The same letters from another keyboard are the same password.
     typed = unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
-    if not AT_ONCE.acquire(timeout=WAIT_SECONDS):
-        raise BusyError("Too many are signing in just now: try again in a moment.")
-    try:
-        memory = 256 * cost.n * cost.r + 2**20  # a limit; it takes half of that
+    memory = 256 * cost.n * cost.r + 2**20  # a limit; it takes half of that
+    with HASHING:
         found = hashlib.scrypt(typed, salt=salt, **cost._asdict(), maxmem=memory, dklen=32)
-    finally:
-        AT_ONCE.release()
     numbers = "$".join(str(number) for number in cost)
     return f"scrypt${numbers}${_text(salt)}${_text(found)}"
 

@@ -94,6 +94,19 @@ _EVENT = select(events.c.data).where(
 )
 
 
+def asked_data(
+    instruction: Instruction, choice: Choice, version: int, drawn: Drawn | None = None
+) -> Data:
+    """The data of an ``asked`` event."""
+    return {
+        "instruction": instruction,
+        "features": choice.features.tolist(),
+        **choice.to_data(),
+        "version": version,
+        **({} if drawn is None else {"drawn": drawn._asdict()}),
+    }
+
+
 def open_round(
     log: LessonLog,
     *,
@@ -109,13 +122,7 @@ def open_round(
     drawn: Drawn | None = None,
 ) -> int:
     """Store a new round. Returns the number of its event."""
-    data: Data = {
-        "instruction": instruction,
-        "features": choice.features.tolist(),
-        **choice.to_data(),
-        "version": version,
-        **({} if drawn is None else {"drawn": drawn._asdict()}),
-    }
+    data = asked_data(instruction, choice, version, drawn)
     seq = log.append(Kind.ASKED, data, round=number, account=account)
     add_task(log, number, features, content)
     log.connection.execute(
@@ -187,21 +194,44 @@ def counts_by_status(connection: Connection, lesson: str) -> dict[str, int]:
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
+class ReadRound(NamedTuple):
+    """A round with the data of its request and of its description."""
+
+    row: RoundRow
+    asked: Data
+    told: Data | None
+
+
 def read_rounds(
-    connection: Connection, lesson: str, after: int, upto: int
-) -> list[tuple[int, Data, Data | None]]:
-    """Rounds numbered in (after, upto]: number, data of the request, data of the description."""
+    connection: Connection,
+    lesson: str,
+    after: int,
+    most: int,
+    *,
+    status: str | None = None,
+    describer: str | None = None,
+) -> list[ReadRound]:
+    """At most so many rounds numbered above ``after``, by number, that meet some conditions."""
     asked = events.alias("asked")
     query = (
-        select(rounds.c.number, asked.c.data, events.c.data)
+        select(*COLUMNS, asked.c.data.label("asked_data"), events.c.data.label("told_data"))
         .join(asked, (asked.c.lesson == rounds.c.lesson) & (asked.c.seq == rounds.c.asked))
         .outerjoin(
             events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described)
         )
-        .where(rounds.c.lesson == lesson, rounds.c.number > after, rounds.c.number <= upto)
+        .where(rounds.c.lesson == lesson, rounds.c.number > after)
         .order_by(rounds.c.number)
+        .limit(most)
     )
+    if status is not None:
+        query = query.where(rounds.c.status == status)
+    if describer is not None:
+        query = query.where(rounds.c.describer == describer)
     return [
-        (number, json.loads(asked_data), json.loads(described_data) if described_data else None)
-        for number, asked_data, described_data in connection.execute(query)
+        ReadRound(
+            RoundRow(*row[:-2])._replace(status=RoundStatus(row.status)),
+            json.loads(row.asked_data),
+            json.loads(row.told_data) if row.told_data else None,
+        )
+        for row in connection.execute(query)
     ]

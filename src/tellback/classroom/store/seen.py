@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -24,16 +26,18 @@ SECOND_KINDS = (Kind.SECOND, Kind.SKIPPED, Kind.CANNOT_TELL, Kind.FLAGGED)
 """The kinds that give or decline a second description."""
 
 
-def mark_seen(database: Database, lesson: str, account: str, number: int | None = None) -> None:
-    """Note that an account was shown the request of a round, or of all rounds so far.
+def mark_seen(
+    database: Database, lesson: str, account: str, numbers: Collection[int] | None = None
+) -> None:
+    """Note that an account was shown the requests of some rounds, or of all rounds so far.
 
     Of all rounds, those are noted that wait for a description: others are shown to everybody.
     """
     new = select(rounds.c.lesson, rounds.c.number, literal(account)).where(
         rounds.c.lesson == lesson,
         ~_seen_by(account),
-        rounds.c.number == number
-        if number is not None
+        rounds.c.number.in_(numbers)
+        if numbers is not None
         else rounds.c.described.is_(None) | rounds.c.wants_second.is_(True),
     )
     with database.read() as connection:

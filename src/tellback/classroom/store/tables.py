@@ -171,6 +171,15 @@ tokens = Table(
     Index(None, "account"),
 )
 
+login_attempts = Table(
+    "login_attempts",
+    metadata,
+    Column("key", String(64), primary_key=True),  # digest of an address, or of a name with one
+    Column("remaining", Float, nullable=False),
+    Column("at", Float, nullable=False),
+    Index(None, "at"),
+)
+
 answers = Table(  # of requests with an idempotency key
     "answers",
     metadata,

@@ -42,27 +42,33 @@ class TaskRow(NamedTuple):
         return len(self.features) // (FEATURE_BYTES * dim)
 
 
+def shown_data(content: Content) -> str:
+    """What people are shown, without the pictures, as JSON.
+
+    PostgreSQL's text cannot hold every character.
+    """
+    shown = {
+        "context": content.context,
+        "texts": content.texts,
+        "images": None if content.images is None else len(content.images),
+        "drawing": content.drawing,
+    }
+    return json.dumps({name: part for name, part in shown.items() if part is not None})
+
+
 _ADD_TASK, _ADD_PICTURES = insert(tasks), insert(pictures)
 
 
 def add_task(log: LessonLog, number: int, features: Array, content: Content) -> None:
     """Store the task of a round."""
-    images = content.images
-    shown = {
-        "context": content.context,
-        "texts": content.texts,
-        "images": None if images is None else len(images),
-        "drawing": content.drawing,
-    }
     values = {
         "lesson": log.lesson,
         "round": number,
         "features": np.asarray(features, dtype="<f8").tobytes(),
-        # As JSON, because PostgreSQL's text cannot hold every character.
-        "content": json.dumps({name: part for name, part in shown.items() if part is not None}),
+        "content": shown_data(content),
     }
     log.connection.execute(_ADD_TASK, values)
-    if images:
+    if images := content.images:
         rows = [
             {"lesson": log.lesson, "round": number, "place": place, "png": png}
             for place, png in enumerate(images)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from fastapi import FastAPI
 
@@ -35,10 +36,12 @@ from tellback.classroom.web.monitoring.request_log import RequestLog
 from tellback.classroom.web.pages import lesson_pages, public_pages
 from tellback.classroom.web.pages.assets import mount_assets
 from tellback.classroom.web.problem_handlers import DescribedApp, handle_problems
+from tellback.classroom.web.routing import HeadAsGet
 from tellback.classroom.web.security.body_limit import BodyLimit
 from tellback.classroom.web.security.caller_cache import CallerCache
 from tellback.classroom.web.security.headers import SecurityHeaders
 from tellback.classroom.web.security.rate_limits import LoginLimiter, RateLimit
+from tellback.classroom.web.security.revocations import Revocations
 from tellback.classroom.web.security.same_origin import SameOrigin
 
 API = "/api/v1"
@@ -63,13 +66,15 @@ ROUTERS = (  # the busiest first: routes are matched in this order
 )
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, shared: Path | None = None) -> FastAPI:
     """The service, ready to be run by uvicorn.
 
     Parameters
     ----------
     settings : Settings
         The settings of the classroom.
+    shared : Path, optional
+        The file by which its processes tell each other of revoked credentials.
     """
     room = Classroom(settings)
 
@@ -83,13 +88,14 @@ def create_app(settings: Settings) -> FastAPI:
         title="tellback classroom",
         version=__version__,
         summary="People teach an agent by describing what it did.",
-        # The pages of FastAPI load scripts from elsewhere.
+        generate_unique_id_function=lambda route: route.name,  # generated clients name methods so
+        # The pages of FastAPI load scripts from elsewhere; /docs is our own.
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
     )
     app.state.classroom = room
-    add_middleware(app, settings)
+    add_middleware(app, settings, shared)
     app.include_router(health.router)
     for module in ROUTERS:
         app.include_router(module.router, prefix=API)
@@ -99,13 +105,14 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
-def add_middleware(app: FastAPI, settings: Settings) -> None:
+def add_middleware(app: FastAPI, settings: Settings, shared: Path | None = None) -> None:
     """Add all layers to an app, and the state that endpoints share with them."""
-    app.state.caller_cache = CallerCache()
-    app.state.login_limiter = LoginLimiter()
+    app.state.caller_cache = CallerCache(Revocations(shared))
+    app.state.login_limiter = LoginLimiter(app.state.classroom.database)
     app.state.metrics = Metrics()
     handle_problems(app)
     # From the inside out: the last to be added is the first to see a request.
+    app.add_middleware(HeadAsGet)
     app.add_middleware(RequestMetrics, metrics=app.state.metrics)
     app.add_middleware(BodyLimit, settings=settings)
     app.add_middleware(RateLimit, settings=settings, caller_cache=app.state.caller_cache)

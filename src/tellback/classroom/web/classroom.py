@@ -143,5 +143,5 @@ class Classroom:
     def close(self) -> None:
         """Stop the threads and close the database."""
         self._jobs.thread.stop()
-        self.outbox.thread.stop()
+        self.outbox.stop()
         self.database.close()

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tellback.classroom.learning.content import (
     listed_from,
-    picture_from,
+    pictures_from,
     png_of,
     responses_from,
 )
@@ -57,14 +57,22 @@ def import_lines(file: BinaryIO, importer: Importer, definition: Definition, lon
         importer.refuse_unfit()
 
 
+MOST_BLANK = 1_000
+"""Blank lines in an import: a body of nothing else would take long to read."""
+
+
 def _numbered(file: BinaryIO, longest: int) -> Iterator[Line]:
-    number = 0
+    number = blank = 0
     while line := file.readline(longest + 1):
         number += 1
         if len(line) > longest:
             raise _wrong(number, "line", f"it may have at most {longest} bytes")
         if line.strip():
             yield number, line
+        else:
+            blank += 1
+            if blank > MOST_BLANK:
+                raise _wrong(number, "line", f"there may be at most {MOST_BLANK} blank lines")
 
 
 def _import_round(line: Line, importer: Importer, definition: Definition) -> None:
@@ -132,7 +140,7 @@ def _import_asked(event: AskedLine, importer: Importer, definition: Definition, 
     responses = listed_from(shown.features, definition.facts.dim)
     images = None
     if shown.images is not None:
-        images = [png_of(picture_from(image)) for image in shown.images]
+        images = [png_of(picture) for picture in pictures_from(shown.images)]
     content = Content(shown.context, shown.texts, images)
     data = event.data
     number = importer.ask(

@@ -14,7 +14,7 @@ from starlette.types import Send
 
 from tellback.classroom.store.database import DatabaseFailure
 from tellback.classroom.store.errors import ConflictError
-from tellback.classroom.store.passwords import BusyError
+from tellback.classroom.turns import BusyError
 from tellback.classroom.web.problems import (
     MEDIA_TYPE,
     Problem,
@@ -159,5 +159,6 @@ def _allowed(request: Request) -> list[str]:
         method
         for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
         for route in request.app.router.routes
-        if route.matches({**asked, "method": method})[0] is Match.FULL
+        # HEAD is answered as GET.
+        if route.matches({**asked, "method": method.replace("HEAD", "GET")})[0] is Match.FULL
     ]

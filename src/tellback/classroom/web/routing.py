@@ -11,9 +11,18 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from tellback.classroom.turns import Turns
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.security.authentication import Needs
+
+LARGE = 2**16
+"""Bytes of a body that is parsed in a thread: a change of threads takes as long as 10 KB."""
+
+
+PARSING = Turns("Too many large requests are being read: try again in a moment.", pause=True)
 
 
 class StrictRequest(Request):
@@ -22,7 +31,11 @@ class StrictRequest(Request):
     async def json(self) -> Any:
         """The body; a ``JSONDecodeError`` for anything else."""
         if not hasattr(self, "_json"):
-            self._json = strict_json(await self.body())
+            body = await self.body()
+            if len(body) <= LARGE:
+                self._json = strict_json(body)
+            else:  # small requests must not wait for it, nor for several of its kind
+                self._json = await run_in_threadpool(_in_turn, body)
         return self._json
 
 
@@ -42,10 +55,47 @@ class StrictRoute(APIRoute):
         return strict
 
 
+class HeadAsGet:
+    """Middleware: answers HEAD as GET would, without the body, wherever there is GET."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on as GET, and end the answer after its headers."""
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self.app(scope, receive, send)
+            return
+        ended = False
+
+        async def heads(message: Message) -> None:
+            nonlocal ended
+            if message["type"] == "http.response.start":
+                await send(message)
+            elif not ended:
+                ended = True
+                await send({"type": "http.response.body", "body": b""})
+
+        async def gone() -> Message:
+            # An answer without an end must notice that nobody listens any more.
+            return {"type": "http.disconnect"} if ended else await receive()
+
+        scope["method"] = "GET"
+        try:
+            await self.app(scope, gone, heads)
+        finally:
+            scope["method"] = "HEAD"
+
+
 def api_router(tag: str, *statuses: int, prefix: str = "") -> APIRouter:
     """A router with strict routes, whose endpoints may answer with problems of these statuses."""
     declared = problems(401, 403, 409, *statuses)
     return APIRouter(prefix=prefix, route_class=StrictRoute, tags=[tag], responses=declared)
+
+
+def _in_turn(body: bytes) -> Any:
+    with PARSING:
+        return strict_json(body)
 
 
 def strict_json(body: bytes) -> Any:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
+import tempfile
 from dataclasses import asdict
+from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
@@ -15,10 +18,14 @@ from tellback.classroom.store import accounts
 from tellback.classroom.store.database import Database
 from tellback.classroom.web.app import create_app
 from tellback.classroom.web.monitoring.request_log import log_to
+from tellback.classroom.web.security.connections import TimedProtocol
+from tellback.classroom.web.security.revocations import SIZE
 from tellback.errors import TellbackError
 
 SETTINGS = "TELLBACK_CLASSROOM"
 """The environment variable with the settings, for each process of the service."""
+
+SWITCH_SECONDS = 0.0005
 
 SHUTDOWN_SECONDS = 5
 """How long requests may continue after the service was told to stop."""
@@ -28,27 +35,46 @@ def serve(
     settings: Settings, host: str, port: int, workers: int = 1, level: int = logging.INFO
 ) -> None:
     """Serve until interrupted, in so many processes, with this level of the log."""
-    os.environ[SETTINGS] = json.dumps({"settings": asdict(settings), "level": level})
-    uvicorn.run(
-        f"{__name__}:app_of_environment",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        proxy_headers=settings.secure,  # only a proxy may name the client's address
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-    )
+    with tempfile.TemporaryDirectory(prefix="tellback-") as folder:
+        shared = Path(folder) / "revocations"
+        shared.write_bytes(bytes(SIZE))
+        given = {"settings": asdict(settings), "level": level, "shared": str(shared)}
+        os.environ[SETTINGS] = json.dumps(given)
+        if workers > 1:
+            _log(level)  # this process says when one of the others dies
+        uvicorn.run(
+            f"{__name__}:app_of_environment",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            http=TimedProtocol,
+            proxy_headers=settings.secure,
+            forwarded_allow_ips=list(settings.proxies),
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        )
 
 
 def app_of_environment() -> FastAPI:
     """The service with the settings of the environment: the entry point of each process."""
     given = json.loads(os.environ[SETTINGS])
-    log_to(level=given["level"])
+    _log(given["level"])
+    # A thread that computes makes others wait for so long: usually 5 ms, as long as many requests.
+    sys.setswitchinterval(SWITCH_SECONDS)
     values = given["settings"]
-    return create_app(Settings(**{**values, "hosts": tuple(values["hosts"])}))
+    lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    return create_app(Settings(**{**values, **lists}), Path(given["shared"]))
+
+
+def _log(level: int) -> None:
+    """Have the classroom's log and that of the server on standard error, as lines of JSON."""
+    server = logging.getLogger("uvicorn.error")
+    server.addHandler(log_to(level=level))
+    server.setLevel(level)
+    server.propagate = False
 
 
 def demand_safe_host(settings: Settings, host: str, database: Database) -> None:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import json
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
 from tellback.classroom.learning.importing import AT_ONCE
-from tellback.classroom.store.log import Kind
+from tellback.classroom.store import staging
+from tellback.classroom.store.log import Kind, writing
+from tellback.classroom.store.projection import rebuild_projection
 from tellback.classroom.store.reports import agreement, checks
+from tellback.classroom.store.rounds import read_rounds
 from tellback.classroom.store.tables import rounds
 from tellback.classroom.store.tasks import Content
+from tellback.classroom.web import import_lines
+from tellback.classroom.web.api import imports as imports_api
 from tellback.responses import Listed
 from tests.support.api_room import AGENT, DIM, FEATURES, Room, _kept_lesson, eventful
 from tests.support.states import same_state
@@ -36,6 +44,83 @@ def test_a_lesson_taken_out_and_in_again_teaches_the_same(room: Room) -> None:
     ]
     for line, event in zip(again, happened, strict=True):
         assert (line["seq"], line["kind"], line["round"]) == (event.seq, event.kind, event.round)
+
+
+def test_rounds_of_an_import_are_as_the_log_says(room: Room) -> None:
+    lesson, copy = eventful(room), room.taught(3, seed=1)
+    lines = room.send("GET", f"/lessons/{lesson}/export").content
+    room.done("POST", f"/lessons/{copy}/import", content=lines)
+    query = select(rounds).where(rounds.c.lesson == copy).order_by(rounds.c.number)
+    with writing(room.inside.database, copy) as log:
+        imported = log.connection.execute(query).all()
+        rebuild_projection(log)
+        assert log.connection.execute(query).all() == imported
+
+
+def test_a_lesson_is_not_locked_while_an_import_is_read(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lesson, other = room.lesson(), room.lesson()
+    parse = import_lines._parsed
+
+    def parsed(*given: Any) -> Any:
+        with writing(room.inside.database, other):  # else this would wait for ever
+            return parse(*given)
+
+    monkeypatch.setattr(import_lines, "_parsed", parsed)
+    answer = room.done("POST", f"/lessons/{lesson}/import", content=lines_of(*PLAYED))
+    assert answer["rounds"] == 3
+
+
+def test_a_long_import_is_written_in_slices_and_goes_on_where_it_stopped(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "AT_ONCE", 4)
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: others())
+    monkeypatch.setattr(imports_api, "time", clock)
+    lesson, path = room.lesson(), "/lessons/{}/import"
+    body = lines_of(*PLAYED * 4)
+    sent: dict[str, Any] = {
+        "content": body,
+        "headers": {"Idempotency-Key": f"slices {lesson}".replace(" ", "-")},
+    }
+    asked: list[int] = []
+
+    def others() -> None:  # between two slices
+        asked.append(room.ask(lesson)["round"])
+        if len(asked) == 2:
+            raise OperationalError("commit", {}, Exception("gone"))
+
+    assert room.send("POST", path.format(lesson), **sent).status_code == 503
+    answer = room.done("POST", path.format(lesson), **sent)
+    assert (answer["rounds"], answer["descriptions"], answer["first_round"]) == (12, 8, 1)
+    assert room.done("POST", path.format(lesson), **sent) == answer
+    assert asked == [4, 8, 12, 16]
+    with room.inside.database.read() as connection:
+        found = read_rounds(connection, lesson, 0, 99)
+    played = [one for one in found if one.row.number not in asked]
+    assert [one.asked["instruction"] for one in played] == [1, 2, 0] * 4
+    assert [one.told and one.told["description"] for one in played] == [3, None, 0] * 4
+    room.assert_rebuilt(lesson)
+    query = select(rounds).where(rounds.c.lesson == lesson).order_by(rounds.c.number)
+    with writing(room.inside.database, lesson) as log:
+        imported = log.connection.execute(query).all()
+        rebuild_projection(log)
+        assert log.connection.execute(query).all() == imported
+
+
+def test_a_long_import_needs_a_key(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports_api, "MOST_AT_ONCE", 2)
+    answer = room.send("POST", f"/lessons/{room.lesson()}/import", content=lines_of(*PLAYED))
+    assert (answer.status_code, answer.json()["field"]) == (422, "Idempotency-Key")
+
+
+def test_an_import_of_blank_lines_is_refused(room: Room) -> None:
+    lines = lines_of(PLAYED[0])
+    path = f"/lessons/{room.lesson()}/import"
+    assert room.done("POST", path, content=lines + b"\n" * 1000 + lines)["rounds"] == 2
+    answer = room.send("POST", path, content=lines + b" \n" * 1001 + lines)
+    assert (answer.status_code, answer.json()["field"]) == (422, "1002.line")
 
 
 def test_a_copy_can_be_added_to_a_lesson_that_has_begun(room: Room) -> None:

@@ -58,3 +58,14 @@ def test_a_replay_that_is_too_long_is_refused_with_another_way(
     assert (answer.status_code, answer.json()["field"]) == (422, "agent")
     answer = room.send("POST", f"/lessons/{lesson}/replay", json={"agent": {"kind": "nobody"}})
     assert (answer.status_code, answer.json()["field"]) == (422, "agent")
+
+
+def test_a_replay_has_the_lessons_agent_or_its_model_unless_another_is_named(room: Room) -> None:
+    lesson = room.lesson(instructions=None, agent=None)
+    own = room.inside.learner(lesson).definition.to_data()["agent"]
+    path = f"/lessons/{lesson}/replay"
+    assert own["kind"] == "greedy"
+    assert room.done("POST", path, json={})["agent"] == own
+    assert room.done("POST", path, json={"agent": {"kind": "greedy"}})["agent"] == own
+    other = room.done("POST", path, json={"agent": {"kind": "loril"}})["agent"]
+    assert (other["kind"], other["model"]) == ("loril", own["model"])

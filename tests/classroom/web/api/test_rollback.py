@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import select, update
 
 from tellback.classroom.learning.checkpoints import keep_checkpoint
@@ -12,7 +13,7 @@ from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
 from tellback.classroom.store.rollback import roll_back
-from tellback.classroom.store.tables import answers, checkpoints, rounds
+from tellback.classroom.store.tables import answers, checkpoints, events, rounds
 from tests.support.api_room import API, FEATURES, Room, opened_room
 from tests.support.classroom_parts import active_after
 
@@ -85,7 +86,8 @@ def test_a_teachers_words_are_deleted_and_unlearned(room: Room) -> None:
     answer = room.send("DELETE", f"/lessons/{lesson}/teachers/{room.ids['ann']}/data")
     assert answer.status_code == 403  # an engineer may not
     path = f"/lessons/{lesson}/teachers/{room.ids['ann']}/data"
-    assert room.done("DELETE", path, room.admin) == {"events": 1, "lessons": 1, "scrubbed": True}
+    done = {"teacher": room.ids["ann"], "events": 1, "lessons": 1, "scrubbed": True}
+    assert room.done("DELETE", path, room.admin) == done
     assert room.done("DELETE", path, room.admin)["events"] == 0  # to ask again is no harm
     first = room.done("GET", f"/lessons/{lesson}/rounds/1")
     assert (first["status"], first["description"]) == ("open", None)
@@ -98,6 +100,36 @@ def test_a_teachers_words_are_deleted_and_unlearned(room: Room) -> None:
         not in room.http.get(f"{API}/lessons/{lesson}/export", headers=room.engineer).text
     )
     assert room.claimed(lesson, room.ben) == 1  # it is there for others
+
+
+def test_words_are_deleted_by_the_name_of_their_teacher_too(room: Room) -> None:
+    lesson = room.lesson()
+    for number in (1, 2):
+        room.ask(lesson)
+        assert room.claimed(lesson, room.ann) == number
+        room.tell(lesson, number, 0, room.ann)
+    done = {"teacher": room.ids["ann"], "events": 2, "lessons": 1, "scrubbed": True}
+    assert room.done("DELETE", f"/lessons/{lesson}/teachers/ann/data", room.admin) == done
+    assert room.active(lesson) == {}
+
+
+@pytest.mark.parametrize("nobody", ["t2", "an", "f" * 20, "Ann%20Lee", "%00", "you"])
+def test_a_deletion_for_an_unknown_account_is_not_found(room: Room, nobody: str) -> None:
+    lesson = room.lesson()
+    for path in (f"/lessons/{lesson}/teachers/{nobody}/data", f"/teachers/{nobody}/data"):
+        answer = room.send("DELETE", path, room.admin)
+        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+    if nobody == "an":
+        assert "Did you mean 'ann'?" in answer.json()["detail"]
+
+
+def test_words_of_an_author_without_an_account_are_deleted(room: Room) -> None:
+    lesson = room.taught(1)  # a recording, or a classroom that had no accounts at first
+    with writing(room.inside.database, lesson) as log:
+        mine = update(events).where(events.c.lesson == lesson, events.c.kind == "described")
+        log.connection.execute(mine.values(account="recording"))
+    answer = room.done("DELETE", f"/lessons/{lesson}/teachers/recording/data", room.admin)
+    assert (answer["teacher"], answer["events"]) == ("recording", 1)
 
 
 def test_redacted_words_are_in_no_file(tmp_path: Path) -> None:
@@ -119,7 +151,8 @@ def test_redacted_words_are_in_no_file(tmp_path: Path) -> None:
     stale = Learner(room.inside.database, _found(room, lesson))
     other = opened_room(f"sqlite:///{tmp_path}/classroom.db")
     answer = other.done("DELETE", f"/teachers/{other.ids['eng']}/data", other.admin)
-    assert answer == {"events": 3, "lessons": 1, "scrubbed": True}
+    done = {"teacher": other.ids["eng"], "events": 3, "lessons": 1, "scrubbed": True}
+    assert answer == done
     assert not _holding(tmp_path, words)
     with writing(room.inside.database, lesson) as log:
         assert not keep_checkpoint(log, stale.agent)

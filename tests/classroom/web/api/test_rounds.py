@@ -13,6 +13,7 @@ from tellback.classroom.learning.importing import Importer
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, writing
+from tellback.classroom.web.api import rounds as rounds_api
 from tests.support.api_room import AGENT, API, FEATURES, Room, _kept_lesson
 from tests.support.states import same_state
 
@@ -130,3 +131,66 @@ def test_features_that_the_agent_could_not_learn_from_are_refused(
     refused = room.send("POST", f"/lessons/{lesson}/rounds", json=body)
     assert refused.status_code == 422
     assert "Divide all features" in refused.text
+
+
+def listed(room: Room, lesson: str, who: dict[str, str] | None = None, **query: Any) -> list[int]:
+    """All rounds of a list, page by page."""
+    found: list[int] = []
+    after: int | None = 0
+    while after is not None:
+        params = query | {"after": after}
+        answer = room.done("GET", f"/lessons/{lesson}/rounds", who, params=params)
+        assert len(answer["rounds"]) <= query.get("limit", 50)
+        found += [one["round"] for one in answer["rounds"]]
+        after = answer["next"]
+    return found
+
+
+@pytest.mark.parametrize("limit", [1, 2, 4, 50])
+def test_rounds_are_listed_by_status_teacher_and_words_a_page_at_a_time(
+    room: Room, limit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds_api, "AT_A_TIME", 3)
+    monkeypatch.setattr(rounds_api, "MOST_LOOKED", 3)
+    lesson = room.lesson(instructions=None, agent=None)
+    for number in range(1, 9):
+        body = {"instruction": f"Go {'left' if number % 2 else 'right'}", "features": FEATURES}
+        room.done("POST", f"/lessons/{lesson}/rounds", json=body)
+    for number, who, words in ((1, room.ann, "one LEFT"), (2, room.ben, "caf\u00c9")):
+        assert room.claimed(lesson, who) == number
+        path = f"/lessons/{lesson}/rounds/{number}/description"
+        room.done("PUT", path, who, json={"description": words})
+    assert listed(room, lesson, limit=limit) == list(range(1, 9))
+    assert listed(room, lesson, limit=limit, status="open") == list(range(3, 9))
+    assert listed(room, lesson, limit=limit, teacher="ben") == [2]
+    assert listed(room, lesson, limit=limit, teacher=room.ids["ann"], status="described") == [1]
+    assert listed(room, lesson, limit=limit, q="caf\u00e9") == [2]
+    assert listed(room, lesson, limit=limit, q="LEFT") == [1, 3, 5, 7]
+    assert listed(room, lesson, limit=limit, q="nowhere") == []
+    first = room.done("GET", f"/lessons/{lesson}/rounds?limit=1")["rounds"][0]
+    assert first == room.done("GET", f"/lessons/{lesson}/rounds/1")
+
+
+def test_requests_are_listed_for_reviewers_only_and_unknown_filters_are_refused(room: Room) -> None:
+    path = f"/lessons/{_kept_lesson(room)}/rounds"
+    assert room.send("GET", path, room.ann).status_code == 403
+    assert room.send("GET", f"{path}?statsu=open").status_code == 422
+    assert room.send("GET", f"{path}?status=done").status_code == 422
+    assert room.send("GET", f"{path}?teacher=nobody").status_code == 404
+    assert room.send("GET", "/lessons/nowhere/rounds").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/rounds", "/rounds/1", "/rounds/1/shown", "/progress", "/export", "/updates"]
+)
+def test_head_is_answered_as_get_without_the_body(room: Room, path: str) -> None:
+    lesson = room.taught(1)
+    head = room.send("HEAD", f"/lessons/{lesson}{path}")
+    assert (head.status_code, head.content) == (200, b"")
+    if path not in ("/updates", "/progress"):
+        get = room.send("GET", f"/lessons/{lesson}{path}")
+        assert head.headers["content-type"] == get.headers["content-type"]
+        assert head.headers.get("content-length") == get.headers.get("content-length")
+    assert room.send("HEAD", f"/lessons/{lesson}/rounds/7").status_code == 404
+    refused = room.send("HEAD", f"/lessons/{lesson}/import")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "POST")

@@ -9,14 +9,18 @@ from sqlalchemy.exc import OperationalError
 from tests.support.api_room import Room
 
 
-def test_health_is_that_of_the_database(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert room.http.get("/healthz").json() == {"status": "ok"}
+def test_a_process_is_ready_while_its_database_answers_and_live_without_it(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in ("/livez", "/readyz", "/healthz"):
+        assert room.http.get(path).json() == {"status": "ok"}
 
     def gone(*_: object) -> None:
         raise OperationalError("select", {}, Exception("gone"))
 
     monkeypatch.setattr(room.inside.database, "read", gone)
-    assert room.http.get("/healthz").status_code == 503
+    statuses = [room.http.get(path).status_code for path in ("/livez", "/readyz", "/healthz")]
+    assert statuses == [200, 503, 503]
 
 
 def test_metrics_are_for_admins_and_count_by_route(room: Room) -> None:

@@ -48,6 +48,7 @@ def test_log_lines_name_route_and_account_and_no_secret(
         ("other", "/api/v1/me", 405),
     ]
     assert [line["account"] for line in requests[:5]] == [ada.id] * 5
+    assert {line["client"] for line in requests} == {"testclient"}
     assert requests[-2]["account"] is None
     failure = next(line for line in lines if line["event"] == "failed")
     assert failure["error"] == "RuntimeError"

@@ -368,8 +368,11 @@ def test_two_teachers_never_get_the_same_response(browser: Browser, shared: Runn
         expect(ann.page.locator("#reveal")).to_contain_text("“before and after”")
         ann.ready()
         assert ann.round != here
+        ann.page.locator("#said").fill("a secret draft")
+        assert "a secret draft" in ann.page.evaluate("JSON.stringify(localStorage)")
         ann.page.get_by_role("button", name="Sign out").click()
         expect(ann.page).to_have_url(re.compile(r"/login(\?.*)?$"))
+        assert ann.page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]
     told = [data["description"] for kind, _, data in events(shared) if kind == "described"]
     assert told.count("before and after") == 1
     assert not any("too late" in description for description in told)

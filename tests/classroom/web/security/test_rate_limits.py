@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from hypothesis import given
 from hypothesis import strategies as st
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from tellback.classroom.settings import Settings
-from tellback.classroom.store import tokens
+from tellback.classroom.store import login_attempts, tokens
 from tellback.classroom.store.database import Database
+from tellback.classroom.web.security.callers import Role
 from tellback.classroom.web.security.rate_limits import RateLimiter, neighbours
 from tests.support.accounts_app import add, app_of, bearer, client_of, code, sign_in
 
@@ -28,6 +32,46 @@ def test_guessing_passwords_is_slowed_down_for_the_guesser_alone(
     assert code(answer) == (429, "rate_limited")
     assert 1 <= int(answer.headers["retry-after"]) <= 6
     assert sign_in(client_of(app, client=("203.0.113.2", 1)), "ada").status_code == 200
+
+
+@pytest.mark.usefixtures("no_time_passes")
+def test_guesses_are_counted_for_all_processes_together(
+    settings: Settings, database: Database
+) -> None:
+    add(database, "ada")
+    workers = [client_of(app_of(settings, database)) for _ in range(2)]
+    statuses = [sign_in(workers[i % 2], "ada", "wrong").status_code for i in range(11)]
+    assert statuses == [401] * 10 + [429]
+
+
+def test_a_minute_later_one_may_guess_again(
+    app: FastAPI, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(database, "ada")
+    now = 1e9
+    monkeypatch.setattr(login_attempts, "time", SimpleNamespace(time=lambda: now))
+    client = client_of(app)
+    assert [sign_in(client, "ada", "wrong").status_code for _ in range(11)][-1] == 429
+    now += 7
+    assert [sign_in(client, "ada", "wrong").status_code for _ in range(2)] == [401, 429]
+    now += 61
+    assert [sign_in(client, "ada", "no").status_code for _ in range(11)] == [401] * 10 + [429]
+
+
+@pytest.mark.usefixtures("no_time_passes")
+def test_behind_a_trusted_proxy_each_client_has_its_own_share(
+    settings: Settings, database: Database
+) -> None:
+    add(database, "ada")
+    # The wrapper and its settings are those with which the service runs.
+    app: Any = app_of(settings, database)
+    trusted: Any = ProxyHeadersMiddleware(app, ["10.0.0.0/8"])
+    for proxy, last in (("10.1.2.3", 401), ("192.0.2.9", 429)):
+        client = client_of(trusted, client=(proxy, 1))
+        for i in range(11):
+            headers = {"X-Forwarded-For": f"203.0.113.{i}"}
+            answer = sign_in(client, "ada", "wrong", headers=headers)
+        assert answer.status_code == last
 
 
 @pytest.mark.usefixtures("no_time_passes")
@@ -67,6 +111,25 @@ def test_a_bucket_gives_so_many_at_once_and_then_so_many_a_minute() -> None:
     now = 10_000
     assert [six.wait("a") for _ in range(7)] == [0] * 6 + [10]
     assert [RateLimiter(0).wait("a") for _ in range(100)] == [0] * 100
+
+
+def test_a_large_body_counts_as_several_requests(settings: Settings, database: Database) -> None:
+    ada = add(database, "ada", Role.ENGINEER)
+    app = app_of(replace(settings, requests_a_minute=60), database)
+    robot = client_of(app, headers=bearer(tokens.make(database, ada.id, "robot")[1]))
+    assert robot.get("/api/v1/me").status_code == 200
+    path = "/api/v1/lessons/x/size"
+    assert robot.post(path, content=b" " * 59 * 2**16).status_code == 200
+    assert robot.post(path, content=b" " * 2**17).status_code == 429
+
+
+def test_what_weighs_more_than_a_bucket_passes_when_it_is_full() -> None:
+    now = 0.0
+    six = RateLimiter(6, lambda: now)
+    assert six.wait("a", 12) == 0
+    assert six.wait("a") == pytest.approx(70)  # 12 were taken from 6
+    now = 130
+    assert six.wait("a", 12) == 0
 
 
 @given(st.lists(st.floats(0, 30), max_size=60), st.integers(1, 20))

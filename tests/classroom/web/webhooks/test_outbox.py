@@ -18,12 +18,13 @@ from tellback.classroom.store.webhooks import Delivery
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.webhooks import outbox as outbox_module
 from tests.support.api_room import Room
+from tests.support.patience import wait_until
 
 
 class Receiver:
     """A program that is told of new descriptions, and fails as often as it is asked to."""
 
-    def __init__(self) -> None:
+    def __init__(self, released: threading.Event | None = None) -> None:
         self.got: list[tuple[dict[str, str], bytes]] = []
         self.answers: list[int] = []
         receiver = self
@@ -31,6 +32,8 @@ class Receiver:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                if released is not None:
+                    released.wait()
                 receiver.got.append((dict(self.headers), body))
                 self.send_response(receiver.answers.pop(0) if receiver.answers else 204)
                 self.send_header("Location", "http://127.0.0.1:1/elsewhere")
@@ -163,6 +166,37 @@ def test_what_fails_is_tried_again_later_and_later_and_then_given_up(
     (shown,) = room.done("GET", f"/lessons/{lesson}/webhooks")["webhooks"]
     assert (shown["waiting"], shown["given_up"], shown["latest_delivered"]) == (0, 1, 4)
     assert [event for _, event in receiver.events] == [2, 2, 2, 4]
+
+
+def test_a_slow_hook_does_not_delay_the_others(room: Room, receiver: Receiver) -> None:
+    lessons = [room.lesson(), room.lesson()]
+    quick = room.done("POST", f"/lessons/{lessons[1]}/webhooks", json={"url": receiver.url})
+    released = threading.Event()
+    slow = Receiver(released)
+    hook = room.done("POST", f"/lessons/{lessons[0]}/webhooks", json={"url": slow.url})
+    with room.inside.database.write() as connection:
+        connection.execute(delete(leases))
+    outbox = room.inside.outbox
+    for lesson in lessons:
+        room.ask(lesson)
+        room.tell(lesson, 1, 2)
+    outbox.look()  # the slow one is being delivered to
+    for number in (2, 3):
+        room.ask(lessons[1])
+        room.tell(lessons[1], number, 2)
+
+    def delivered() -> bool:
+        outbox.look()
+        return len(receiver.got) == 3
+
+    wait_until(delivered)
+    assert not slow.got
+    released.set()
+    wait_until(lambda: len(slow.got) == 1)
+    outbox.turn()
+    slow.close()
+    for lesson, made in zip(lessons, (hook, quick), strict=True):
+        room.done("DELETE", f"/lessons/{lesson}/webhooks/{made['id']}")
 
 
 def test_waits_grow_to_an_hour_for_a_day(room: Room) -> None:

@@ -36,5 +36,5 @@ def change_account(
     changed = accounts.change(room.database, account, **body.model_dump())
     if changed is None:
         raise not_found("such account")
-    caller_cache_of(request).forget_account(account)
+    caller_cache_of(request).forget()
     return changed

@@ -43,7 +43,7 @@ def _note_asker(room: Classroom, lesson: str, round: int, account: str) -> None:
     with room.database.read() as connection:
         asker = has_asked(connection, lesson, round, account)
     if asker:
-        mark_seen(room.database, lesson, account, round)
+        mark_seen(room.database, lesson, account, [round])
 
 
 @router.put("/lessons/{lesson}/rounds/{round}/claim", status_code=204, response_class=Response)

@@ -44,7 +44,7 @@ def next_judgement(room: AClassroom, learner: ALearner, caller: AsTeacher) -> To
             connection, learner.lesson, find_round(connection, learner.lesson, number)
         )
         task = find_task(connection, learner.lesson, number)
-    mark_seen(room.database, learner.lesson, caller.account, number)
+    mark_seen(room.database, learner.lesson, caller.account, [number])
     return ToJudge(
         instruction=asked.instruction,
         response=asked.choice.response if task.drawing is None else 0,

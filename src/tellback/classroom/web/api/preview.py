@@ -68,7 +68,8 @@ def _drawn(room: Classroom, learner: Learner, body: NewPreview) -> Drawn | None:
 
 def _responses(room: Classroom, learner: Learner, body: NewPreview) -> Listed:
     if body.round is None:
-        return responses_from(learner.definition, body.features, body.texts, body.images)[0]
+        given = body.features, body.texts, body.images
+        return responses_from(learner.definition, *given, keep=False)[0]
     with room.database.read() as connection:
         features = find_task(connection, learner.lesson, body.round).features
     return Listed(features_from(features, learner.definition.facts.dim))

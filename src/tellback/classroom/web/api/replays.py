@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import asdict
 
 from tellback.agents.proposing import Proposing
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.replay import Replayed, replay
+from tellback.classroom.turns import Turns
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
-from tellback.classroom.web.problems import busy
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.replays import (
     EstimateAnswer,
@@ -20,10 +19,11 @@ from tellback.classroom.web.schemas.replays import (
 )
 from tellback.errors import FieldError
 from tellback.off_policy import ValueEstimate
+from tellback.specs import Data
 
 router = api_router("log", 404, 422)
 
-_ONE_AT_A_TIME = threading.Lock()
+REPLAYING = Turns("Another replay is running: try again when it is done.", wait=0)
 """A replay keeps a processor busy: several at once would slow down all teachers."""
 
 
@@ -35,7 +35,7 @@ def replay_lesson(
 
     Nothing changes in the lesson. Of long lessons the latest rounds are compared.
     """
-    definition = Definition.from_data(learner.definition.to_data() | {"agent": body.agent})
+    definition = _tried(learner.definition, body.agent)
     definition.try_out()
     if learner.draws and not isinstance(definition.agent, Proposing):
         raise FieldError(
@@ -43,16 +43,20 @@ def replay_lesson(
             "agent must draw candidates, as the responses of this lesson are too many to list: "
             'give {"kind": "proposing", "agent": ...}.',
         )
-    if not _ONE_AT_A_TIME.acquire(blocking=False):
-        raise busy("Another replay is running: try again when it is done.", 5)
-    try:
+    with REPLAYING, room.database.read() as connection:
         propensities = learner.agent.model_agent.propensities
-        with room.database.read() as connection:
-            replayed = replay(connection, learner.lesson, definition, propensities)
-    finally:
-        _ONE_AT_A_TIME.release()
+        replayed = replay(connection, learner.lesson, definition, propensities)
     learner.catch_up()
     return _answer(learner, definition, replayed)
+
+
+def _tried(definition: Definition, agent: Data | None) -> Definition:
+    """The definition with another agent, which has the lesson's model unless it names its own."""
+    data = definition.to_data()
+    if agent is not None:
+        own = data["agent"].get("model")  # an agent that draws candidates has none of its own
+        data["agent"] = agent if own is None else {"model": own, **agent}
+    return Definition.from_data(data)
 
 
 def _answer(learner: Learner, definition: Definition, replayed: Replayed) -> ReplayAnswer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tellback.classroom.store import accounts
 from tellback.classroom.store.idempotency import delete_answers_to
 from tellback.classroom.store.lessons import all_lessons
 from tellback.classroom.store.log import writing
@@ -10,7 +11,7 @@ from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsAdmin, AsEngineer
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import (
-    AccountId,
+    AuthorName,
     RedactedAnswer,
     RollbackTarget,
     RolledBack,
@@ -33,23 +34,24 @@ def roll_back_to(
     return RolledBack(event=log.latest, descriptions=active)
 
 
-@router.delete("/lessons/{lesson}/teachers/{account}/data")
+@router.delete("/lessons/{lesson}/teachers/{teacher}/data")
 def redact_here(
-    account: AccountId, room: AClassroom, learner: ALearner, caller: AsAdmin
+    teacher: AuthorName, room: AClassroom, learner: ALearner, caller: AsAdmin
 ) -> RedactedAnswer:
     """Delete a teacher's words in this lesson, and unlearn them."""
-    return _redacted(room, [learner.lesson], account, caller.account)
+    return _redacted(room, [learner.lesson], teacher, caller.account)
 
 
-@router.delete("/teachers/{account}/data")
-def redact_everywhere(account: AccountId, room: AClassroom, caller: AsAdmin) -> RedactedAnswer:
+@router.delete("/teachers/{teacher}/data")
+def redact_everywhere(teacher: AuthorName, room: AClassroom, caller: AsAdmin) -> RedactedAnswer:
     """Delete a teacher's words in all lessons, and unlearn them."""
     with room.database.read() as connection:
         found = [lesson.id for lesson in all_lessons(connection)]
-    return _redacted(room, found, account, caller.account)
+    return _redacted(room, found, teacher, caller.account)
 
 
 def _redacted(room: Classroom, found: list[str], teacher: str, account: str) -> RedactedAnswer:
+    teacher = accounts.author(room.database, teacher)
     redacted = {}
     for lesson in found:
         with writing(room.database, lesson) as log:
@@ -60,5 +62,8 @@ def _redacted(room: Classroom, found: list[str], teacher: str, account: str) -> 
     for lesson in touched:
         room.learner(lesson).catch_up()
     return RedactedAnswer(
-        events=sum(redacted.values()), lessons=len(touched), scrubbed=room.database.scrub()
+        teacher=teacher,
+        events=sum(redacted.values()),
+        lessons=len(touched),
+        scrubbed=room.database.scrub(),
     )

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from fastapi import Response
+from typing import Annotated
+
+from fastapi import Query, Response
 
 from tellback.classroom.learning.content import features_from, responses_from
 from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.learner import Learner, OpenedRound
+from tellback.classroom.store import accounts
 from tellback.classroom.store.idempotency import KeyedRequest
-from tellback.classroom.store.rounds import event_data, find_asked, find_round
+from tellback.classroom.store.lessons import find_lesson
+from tellback.classroom.store.rounds import (
+    ReadRound,
+    event_data,
+    find_asked,
+    find_round,
+    parse_asked,
+    read_rounds,
+)
 from tellback.classroom.store.seen import mark_seen
 from tellback.classroom.store.tasks import Content, find_picture, find_task
 from tellback.classroom.web.dependencies import (
@@ -24,12 +35,17 @@ from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import (
     NewRound,
     RoundAnswer,
+    Rounds,
+    RoundsQuery,
     RoundState,
     ShownRound,
     content_fields,
 )
 
 router = api_router("rounds", 404, 422)
+
+AT_A_TIME, MOST_LOOKED = 200, 5_000
+"""Rounds read at a time, and at most for one page, while words are looked for."""
 
 MOST_ROWS, MOST_NUMBERS = 200, 8
 """The most rows and columns of features to show."""
@@ -59,6 +75,56 @@ def _ask(
     return learner.ask(body.instruction, responses, content, account, request)
 
 
+@router.get("/lessons/{lesson}/rounds")
+def list_rounds(
+    lesson: LessonId, room: AClassroom, caller: AsReviewer, wanted: Annotated[RoundsQuery, Query()]
+) -> Rounds:
+    """Rounds by number, a page at a time, with their requests and descriptions.
+
+    What the caller says of these rounds afterwards counts neither as a match nor as none.
+    """
+    teacher = None if wanted.teacher is None else accounts.author(room.database, wanted.teacher)
+    found: list[RoundState] = []
+    after, looked, more = wanted.after, 0, True
+    with room.database.read() as connection:
+        find_lesson(connection, lesson)
+        # Words are looked for in a bounded number of rounds: the next page goes on from there.
+        while more and looked < MOST_LOOKED and len(found) < wanted.limit:
+            most = wanted.limit - len(found) if wanted.q is None else AT_A_TIME
+            page = read_rounds(
+                connection, lesson, after, most, status=wanted.status, describer=teacher
+            )
+            more, looked = len(page) == most, looked + len(page)
+            for one in page:
+                after = one.row.number
+                if _has(one, wanted.q):
+                    found.append(_state(one))
+                    if len(found) == wanted.limit:
+                        more = more or one is not page[-1]
+                        break
+    mark_seen(room.database, lesson, caller.account, [one.round for one in found])
+    return Rounds(rounds=found, next=after if more else None)
+
+
+def _has(one: ReadRound, words: str | None) -> bool:
+    said = (one.asked["instruction"], one.told["description"] if one.told else "")
+    return words is None or any(words.casefold() in str(text).casefold() for text in said)
+
+
+def _state(one: ReadRound) -> RoundState:
+    asked, told = parse_asked(one.asked), one.told
+    return RoundState(
+        round=one.row.number,
+        status=one.row.status.value,
+        instruction=asked.instruction,
+        model_version=asked.version,
+        description=None if told is None else told["description"],
+        matched=one.row.matched,
+        saw_request=None if told is None else told["saw_request"],
+        **asked.choice.to_data(),
+    )
+
+
 @router.get("/lessons/{lesson}/rounds/{round}")
 def get_round(
     lesson: LessonId, round: RoundNumber, room: AClassroom, caller: AsReviewer
@@ -68,20 +134,11 @@ def get_round(
     If the caller describes the round afterwards, that counts neither as a match nor as none.
     """
     with room.database.read() as connection:
-        found = find_round(connection, lesson, round)
-        asked = find_asked(connection, lesson, found)
-        told = None if found.described is None else event_data(connection, lesson, found.described)
-    mark_seen(room.database, lesson, caller.account, found.number)
-    return RoundState(
-        round=found.number,
-        status=found.status.value,
-        instruction=asked.instruction,
-        model_version=asked.version,
-        description=None if told is None else told["description"],
-        matched=found.matched,
-        saw_request=None if told is None else told["saw_request"],
-        **asked.choice.to_data(),
-    )
+        row = find_round(connection, lesson, round)
+        asked = event_data(connection, lesson, row.asked)
+        told = None if row.described is None else event_data(connection, lesson, row.described)
+    mark_seen(room.database, lesson, caller.account, [row.number])
+    return _state(ReadRound(row, asked, told))
 
 
 @router.get(

@@ -7,7 +7,6 @@ from typing import Any
 from fastapi import Request, Response
 
 from tellback.classroom.store import accounts, sessions
-from tellback.classroom.store.secrets import digest
 from tellback.classroom.web.dependencies import AClassroom, AsTeacher, demand_accounts
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import Problem, unauthorized
@@ -32,7 +31,7 @@ def sign_in(body: SignIn, room: AClassroom, request: Request, response: Response
     before = session_of(request)
     if before is not None:  # nobody may fix a session's secret before somebody signs in
         sessions.end(room.database, before)
-        caller_cache_of(request).forget(digest(before))
+        caller_cache_of(request).forget()
     _begin_session(room, response, account.id)
     caller = Caller(account.id, account.name, Role(account.role))
     request.scope.setdefault("state", {})["caller"] = caller
@@ -45,7 +44,7 @@ def sign_out(caller: AsTeacher, room: AClassroom, request: Request, response: Re
     secret = session_of(request)
     if secret is not None:
         sessions.end(room.database, secret)
-        caller_cache_of(request).forget(digest(secret))
+        caller_cache_of(request).forget()
     secure = room.settings.secure
     response.delete_cookie(cookie_name(secure), **_cookie(secure))
 
@@ -66,7 +65,7 @@ def change_password(
     if accounts.signed_in(room.database, caller.name, body.current) is None:
         raise Problem(403, "wrong_password", "The current password is wrong.", "current")
     accounts.change(room.database, caller.account, password=body.new)
-    caller_cache_of(request).forget_account(caller.account)
+    caller_cache_of(request).forget()
     if session_of(request) is not None:
         _begin_session(room, response, caller.account)
     return caller

@@ -54,9 +54,9 @@ def create_token(body: NewToken, caller: AsEngineer, room: AClassroom) -> NewTok
 
 @router.delete("/{token}", status_code=204, responses=problems(404))
 def revoke_token(token: RowId, caller: AsEngineer, room: AClassroom, request: Request) -> None:
-    """Revoke a token: this process refuses it at once, others within some seconds."""
+    """Revoke a token: it is refused at once."""
     owner = None if caller.role.may(Role.ADMIN) else caller.account
     revoked = tokens.revoke(room.database, token, owner)
     if revoked is None:
         raise not_found("such token")
-    caller_cache_of(request).forget_account(revoked.account)
+    caller_cache_of(request).forget()

@@ -29,7 +29,9 @@ router = api_router("webhooks", 404, 422, prefix="/lessons/{lesson}/webhooks")
 
 
 @router.post("", status_code=201, response_model=NewWebhookAnswer)
-def create(lesson: LessonId, body: NewWebhook, room: AClassroom, caller: AsEngineer) -> Webhook:
+def add_webhook(
+    lesson: LessonId, body: NewWebhook, room: AClassroom, caller: AsEngineer
+) -> Webhook:
     """Have each description posted somewhere, from now on, at least once, and signed."""
     url = checked_url(body.url, room.settings.private_webhooks)
     with writing(room.database, lesson) as log:
@@ -49,7 +51,9 @@ def list_webhooks(lesson: LessonId, room: AClassroom, caller: AsEngineer) -> Web
 
 
 @router.delete("/{webhook}", status_code=204, response_class=Response)
-def delete(lesson: LessonId, webhook: WebhookId, room: AClassroom, caller: AsEngineer) -> Response:
+def remove_webhook(
+    lesson: LessonId, webhook: WebhookId, room: AClassroom, caller: AsEngineer
+) -> Response:
     """Delete a webhook and its waiting deliveries."""
     with writing(room.database, lesson) as log:
         delete_webhook(log, webhook)

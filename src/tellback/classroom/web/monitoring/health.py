@@ -1,4 +1,4 @@
-"""``/healthz`` and ``/metrics``."""
+"""``/livez``, ``/readyz`` and ``/metrics``."""
 
 from __future__ import annotations
 
@@ -28,9 +28,16 @@ class Health(BaseModel):
     status: str
 
 
-@router.get("/healthz", responses=problems(503))
-def healthz(room: AClassroom) -> Health:
-    """Whether the service can answer: 200 if its database does, else 503."""
+@router.get("/livez")
+async def livez() -> Health:
+    """Liveness: 200 if this process answers at all. If it does not, restart it."""
+    return Health(status="ok")
+
+
+@router.get("/readyz", responses=problems(503))
+@router.get("/healthz", responses=problems(503), include_in_schema=False)
+def readyz(room: AClassroom) -> Health:
+    """Readiness: 200 if the database answers, else 503. Until then, send requests elsewhere."""
     if not room.database.answers():
         raise database_unavailable()
     return Health(status="ok")

@@ -1,6 +1,7 @@
 """One line of JSON for each request, without secrets.
 
-Lines name the route and not the path, and hold neither bodies nor headers.
+Lines name the request's id, the route and not the path, the account and the client's address, and
+hold neither bodies nor headers.
 """
 
 from __future__ import annotations
@@ -89,6 +90,7 @@ class RequestLog:
                 "status": status,
                 "ms": round((time.perf_counter() - begun) * 1000, 1),
                 "account": caller.account if caller else None,
+                "client": scope["client"][0] if scope.get("client") else None,
             }
             logger.info("request", extra={"fields": fields})
 

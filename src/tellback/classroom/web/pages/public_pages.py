@@ -1,4 +1,4 @@
-"""Pages for everybody: the login, and the list of problems."""
+"""Pages for everybody: the login, the operations of the API, and the list of problems."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from starlette.responses import RedirectResponse
 from tellback.classroom.store import passwords
 from tellback.classroom.store.names import LONGEST_NAME
 from tellback.classroom.web.dependencies import AClassroom
+from tellback.classroom.web.pages.operations import described_operations
 from tellback.classroom.web.pages.rendering import templates
 from tellback.classroom.web.problems import PAGE, TITLES
 
@@ -21,6 +22,13 @@ def login(request: Request, room: AClassroom) -> Response:
         return RedirectResponse("/", status_code=303)
     limits = {"longest_name": LONGEST_NAME, "longest_password": passwords.LONGEST}
     return templates.TemplateResponse(request, "login.html", limits)
+
+
+@router.get("/docs")
+def docs(request: Request) -> Response:
+    """All operations of the API, on one page that loads nothing from elsewhere."""
+    operations = described_operations(request.app.openapi())
+    return templates.TemplateResponse(request, "docs.html", {"groups": operations})
 
 
 @router.get(PAGE)

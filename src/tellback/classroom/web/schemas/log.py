@@ -7,10 +7,14 @@ from typing import Annotated, Literal
 from fastapi import Path as InPath
 from pydantic import BaseModel, ConfigDict, Field
 
+from tellback.classroom.store.names import LONGEST_NAME
 from tellback.classroom.web.schemas.common import Body
 
-AccountId = Annotated[
-    str, InPath(pattern="^[a-z0-9-]{1,40}$", description="The teacher's account.")
+AuthorName = Annotated[
+    str,
+    InPath(
+        min_length=1, max_length=LONGEST_NAME, description="The teacher's account: its id or name."
+    ),
 ]
 
 
@@ -50,6 +54,7 @@ class RolledBack(BaseModel):
 class RedactedAnswer(BaseModel):
     """The result of a redaction."""
 
+    teacher: str = Field(description="The id of the teacher's account.")
     events: int = Field(description="Events of which only a tombstone is left.")
     lessons: int = Field(description="Lessons that had any.")
     scrubbed: bool = Field(

@@ -13,8 +13,11 @@ from tellback.theory.shares import Share
 class NewReplay(Body):
     """Another agent, to be taught the descriptions of this lesson."""
 
-    agent: dict[str, Any] = Field(
-        description="Its kind and settings.", examples=[{"kind": "loril", "k": 0.3}]
+    agent: dict[str, Any] | None = Field(
+        None,
+        description="Its kind and settings. Without a model, it has the lesson's. Null for the "
+        "lesson's own agent.",
+        examples=[{"kind": "loril", "k": 0.3}],
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from tellback.classroom.learning.sureness import Answer
+from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tasks import TaskRow
 from tellback.classroom.web.schemas.common import Body, InstructionField, Text
 
@@ -49,6 +50,34 @@ class RoundState(RoundAnswer):
     description: int | str | None
     matched: bool | None = Field(description="Null where it is not known, or must not count.")
     saw_request: bool | None
+
+
+class RoundsQuery(BaseModel):
+    """Which rounds to list; misspelt parameters are refused, not ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: RoundStatus | None = Field(None, description="Only rounds of this status.")
+    teacher: str | None = Field(
+        None, min_length=1, max_length=80, description="Only those that this account described."
+    )
+    q: str | None = Field(
+        None,
+        min_length=1,
+        max_length=200,
+        description="Only those with these words in their request or description.",
+    )
+    after: int = Field(0, ge=0, le=2**53, description="The cursor: `next` of the page before.")
+    limit: int = Field(50, ge=1, le=200, description="The most rounds on a page.")
+
+
+class Rounds(BaseModel):
+    """A page of rounds, by number."""
+
+    rounds: list[RoundState]
+    next: int | None = Field(
+        description="The cursor of the next page, which may be empty; null if this is the last."
+    )
 
 
 class RoundContent(BaseModel):

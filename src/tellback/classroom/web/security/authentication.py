@@ -13,7 +13,7 @@ from tellback.classroom.settings import Settings
 from tellback.classroom.store import sessions, tokens
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.errors import ConflictError
-from tellback.classroom.store.secrets import TOKEN, digest
+from tellback.classroom.store.secrets import TOKEN
 from tellback.classroom.web.problems import forbidden, unauthorized
 from tellback.classroom.web.security.caller_cache import CallerCache
 from tellback.classroom.web.security.callers import ON_OWN_MACHINE, Caller, Role
@@ -76,8 +76,7 @@ async def _caller(request: Request) -> Caller:
     if credential is None:
         raise unauthorized("not_signed_in", "Sign in, or send a token.")
     cache = caller_cache_of(request)
-    key = digest(credential.secret)
-    caller = cache.caller(key)
+    caller = cache.caller(credential)
     if caller is None:
         generation = cache.generation
         database: Database = request.app.state.classroom.database
@@ -86,7 +85,7 @@ async def _caller(request: Request) -> Caller:
             what = "Your session has ended" if credential.from_cookie else "The token is not valid"
             raise unauthorized("not_signed_in", f"{what}: sign in, or send another token.")
         caller = Caller(holder.account, holder.name, Role(holder.role))
-        cache.remember(key, caller, holder.expires, generation)
+        cache.remember(credential, caller, holder.expires, generation)
     return caller
 
 

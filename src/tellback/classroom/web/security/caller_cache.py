@@ -1,7 +1,8 @@
 """A cache of callers, so that not every request asks the database.
 
-A session or token that ended in another process is refused here within ``FRESH_SECONDS``; one
-that ended in this process, at once.
+A session or token that a process of this service ended is refused by all of them at once. One that
+another service on the same database ended, or the command line, is refused within
+``FRESH_SECONDS``.
 """
 
 from __future__ import annotations
@@ -13,57 +14,60 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from tellback.classroom.web.security.callers import Caller
+from tellback.classroom.web.security.credentials import Credential
+from tellback.classroom.web.security.revocations import Revocations
 
-FRESH_SECONDS = 3.0
+FRESH_SECONDS = 2.0
 MOST = 10_000
 
 
 class _Entry(NamedTuple):
     caller: Caller
     until: float
+    generation: bytes
 
 
 class CallerCache:
-    """Callers by the digests of their credentials."""
+    """Callers by their credentials, of which only digests are kept."""
 
-    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, revocations: Revocations | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._revocations = revocations or Revocations()
         self._clock = clock
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._entries: OrderedDict[tuple[bool, str], _Entry] = OrderedDict()
         self._lock = threading.Lock()
-        self.generation = 0  # how often entries were removed; to be read before the database is
 
-    def caller(self, digest: str) -> Caller | None:
+    @property
+    def generation(self) -> bytes:
+        """Changes whenever a credential ended; to be read before the database is."""
+        return self._revocations.latest
+
+    def caller(self, credential: Credential) -> Caller | None:
         """The caller, if the entry is fresh."""
-        entry = self._entries.get(digest)
-        return entry.caller if entry and self._clock() < entry.until else None
+        entry = self._entries.get(credential.key)
+        if entry is None or entry.generation != self.generation or self._clock() >= entry.until:
+            return None
+        return entry.caller
 
-    def account(self, digest: str) -> str | None:
+    def account(self, credential: Credential) -> str | None:
         """The caller's account, fresh or not: good enough to count requests by."""
-        entry = self._entries.get(digest)
+        entry = self._entries.get(credential.key)
         return entry.caller.account if entry else None
 
-    def remember(self, digest: str, caller: Caller, expires: float | None, generation: int) -> None:
-        """Add an entry, unless one was removed since the database was read."""
+    def remember(
+        self, credential: Credential, caller: Caller, expires: float | None, generation: bytes
+    ) -> None:
+        """Add an entry of a generation."""
         until = self._clock() + FRESH_SECONDS
         if expires is not None:
             until = min(until, expires)
         with self._lock:
-            if generation != self.generation:
-                return
-            self._entries[digest] = _Entry(caller, until)
-            self._entries.move_to_end(digest)
+            self._entries[credential.key] = _Entry(caller, until, generation)
+            self._entries.move_to_end(credential.key)
             if len(self._entries) > MOST:
                 self._entries.popitem(last=False)
 
-    def forget(self, digest: str) -> None:
-        """Remove one entry."""
-        with self._lock:
-            self.generation += 1
-            self._entries.pop(digest, None)
-
-    def forget_account(self, account: str) -> None:
-        """Remove all entries of an account."""
-        with self._lock:
-            self.generation += 1
-            for digest in [d for d, e in self._entries.items() if e.caller.account == account]:
-                del self._entries[digest]
+    def forget(self) -> None:
+        """Ask the database again, in all processes: a credential ended."""
+        self._revocations.announce()

@@ -11,13 +11,16 @@ from time import monotonic
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tellback.classroom.settings import Settings
-from tellback.classroom.store.secrets import digest
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.login_attempts import count_attempt
 from tellback.classroom.web.problem_handlers import send_problem
 from tellback.classroom.web.problems import rate_limited
 from tellback.classroom.web.security.caller_cache import CallerCache
 from tellback.classroom.web.security.credentials import credential_of
 
 MOST_KEYS = 50_000
+REQUEST_BYTES = 2**16
+WITHOUT_LENGTH = 50  # as one of 3 MB
 LOGINS_FOR_A_NAME = 10
 LOGINS_FROM_AN_ADDRESS = 60
 
@@ -35,16 +38,18 @@ class RateLimiter:
         self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait(self, key: Hashable) -> float:
-        """0 if the request may pass, and it is counted; else the seconds to wait."""
+    def wait(self, key: Hashable, weight: float = 1.0) -> float:
+        """0 if the request may pass, and its weight is counted; else the seconds to wait."""
         if not self._rate:
             return 0.0
         now = self._clock()
         with self._lock:
             left, when = self._left.pop(key, (self._most, now))
             left = min(self._most, left + (now - when) * self._rate)
-            wait = 0.0 if left >= 1 else (1 - left) / self._rate
-            self._left[key] = (left if wait else left - 1, now)
+            # A weight above what the bucket holds passes when it is full, and leaves a debt.
+            needed = min(weight, self._most)
+            wait = 0.0 if left >= needed else (needed - left) / self._rate
+            self._left[key] = (left if wait else left - weight, now)
             if len(self._left) > MOST_KEYS:
                 self._left.popitem(last=False)  # the least recently used
         return wait
@@ -53,16 +58,20 @@ class RateLimiter:
 class LoginLimiter:
     """Ten attempts a minute for a name from an address, and sixty from an address for all names.
 
-    A name is never locked for all addresses: else anybody could lock others out.
+    They are counted in the database: several processes are no way around it. A name is never locked
+    for all addresses: else anybody could lock others out.
     """
 
-    def __init__(self) -> None:
-        self._names = RateLimiter(LOGINS_FOR_A_NAME)
-        self._addresses = RateLimiter(LOGINS_FROM_AN_ADDRESS)
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def demand(self, name: str, address: str) -> None:
         """Count an attempt; a problem if there were too many."""
-        wait = self._addresses.wait(address) or self._names.wait((name, address))
+        limits = {
+            f"address {address}": LOGINS_FROM_AN_ADDRESS,
+            f"name {address} {name}": LOGINS_FOR_A_NAME,
+        }
+        wait = count_attempt(self._database, limits)
         if wait:
             raise rate_limited(wait)
 
@@ -70,7 +79,8 @@ class LoginLimiter:
 class RateLimit:
     """Middleware: so many requests a minute from an account, or from an address without one.
 
-    A credential counts as an account only after the database confirmed it: invented tokens do not
+    A large body counts as several requests, one for each ``REQUEST_BYTES``. A credential counts as
+    an account only after the database confirmed it: invented tokens do not
     raise the limit.
     """
 
@@ -83,7 +93,7 @@ class RateLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or say when to try again."""
         if scope["type"] == "http":
-            wait = self._limiter.wait(self._key(scope))
+            wait = self._limiter.wait(self._key(scope), _weight(scope))
             if wait:
                 await send_problem(send, rate_limited(wait))
                 return
@@ -91,8 +101,18 @@ class RateLimit:
 
     def _key(self, scope: Scope) -> tuple[str, str]:
         credential = credential_of(scope, self._secure)
-        account = self._caller_cache.account(digest(credential.secret)) if credential else None
+        account = self._caller_cache.account(credential) if credential else None
         return ("account", account) if account else ("address", address_of(scope))
+
+
+def _weight(scope: Scope) -> float:
+    """How many requests one counts as, by the length that it declares."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit():
+            return 1 + int(value[:20]) // REQUEST_BYTES
+        if name == b"transfer-encoding":
+            return WITHOUT_LENGTH
+    return 1
 
 
 def address_of(scope: Scope) -> str:

@@ -21,14 +21,13 @@ _PORTS = {"http": 80, "https": 443}
 
 
 def checked_url(url: str, private: bool) -> str:
-    """The URL, if a webhook may have it."""
-    parts = _parts(url)
-    try:
-        literal = ipaddress.ip_address(parts.hostname or "")
-    except ValueError:
-        return url
-    if not private and not is_public(literal):
-        raise FieldError("url", f"url must lead to the public internet, not to {literal}.")
+    """The URL, if a webhook may have it.
+
+    A name without an address may get one later: then it is accepted, and checked at each delivery.
+    """
+    host = _parts(url).hostname or ""
+    if not private and not all(map(is_public, _addresses(host, None))):
+        raise FieldError("url", f"url must lead to the public internet, not to {host}.")
     return url
 
 
@@ -52,16 +51,22 @@ def resolved(url: str, private: bool) -> tuple[str, str]:
     parts = _parts(url)
     assert parts.hostname is not None
     port = parts.port or _PORTS[parts.scheme]
-    try:
-        found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise TellbackError(f"{parts.hostname} has no address") from error
-    addresses = [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    addresses = _addresses(parts.hostname, port)
+    if not addresses:
+        raise TellbackError(f"{parts.hostname} has no address")
     if not private and not all(map(is_public, addresses)):
         raise TellbackError(f"{parts.hostname} does not lead to the public internet")
     first = addresses[0]
     host = f"[{first}]" if first.version == 6 else str(first)
     return parts._replace(netloc=f"{host}:{port}").geturl(), parts.hostname
+
+
+def _addresses(host: str, port: int | None) -> list[Address]:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
 
 
 def is_public(address: Address) -> bool:
@@ -72,6 +77,6 @@ def is_public(address: Address) -> bool:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(inner)
-        if address.teredo is not None:
+        if address.teredo is not None or address.is_site_local:
             return False
     return address.is_global and not address.is_multicast and not address.is_reserved

@@ -7,6 +7,7 @@ import random
 import secrets
 import ssl
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 
 import httpx
@@ -30,8 +31,11 @@ LEASE = "outbox"
 LEASE_SECONDS = 30.0
 LOOK_SECONDS = 0.25
 TIMEOUT_SECONDS = 5.0
-AT_A_TIME = 20
-"""Deliveries to one webhook, before the others have their turn."""
+TURN_SECONDS = 30.0
+"""How long one webhook may be delivered to, before others have its place."""
+
+PLACES = 16
+"""Webhooks that are delivered to at once: a slow one holds up those that wait for its place."""
 
 LONGEST_WAIT = 3600.0
 GIVE_UP_AFTER = 24 * 3600.0
@@ -47,17 +51,38 @@ class Outbox:
         self.holder = secrets.token_hex(8)
         self._database = database
         self._private = private
-        self.thread = BackgroundThread("deliveries", self.turn, LOOK_SECONDS, (DatabaseFailure,))
+        self.thread = BackgroundThread("deliveries", self.look, LOOK_SECONDS, (DatabaseFailure,))
+        self._places = ThreadPoolExecutor(PLACES, "delivery")
+        self._busy: dict[str, Future[int]] = {}  # by the webhook
 
     def turn(self) -> int:
         """Try all deliveries that are due now; the number of attempts."""
+        self.look()
+        begun, self._busy = self._busy, {}
+        return sum(one.result() for one in begun.values())
+
+    def stop(self) -> None:
+        """Stop, after the deliveries that were begun."""
+        self.thread.stop()
+        self._places.shutdown(cancel_futures=True)
+
+    def look(self) -> None:
+        """Begin with the webhooks that have something due, unless they are being delivered to."""
         with self._database.read() as connection:
             due = webhooks_due(connection, time.time())
-        return sum(self._send_some(webhook) for webhook in due)
+        failed = [one.exception() for one in self._busy.values() if one.done()]
+        self._busy = {webhook: one for webhook, one in self._busy.items() if not one.done()}
+        for webhook in due:
+            if webhook not in self._busy:
+                self._busy[webhook] = self._places.submit(self._send_some, webhook)
+        for error in failed:
+            if error is not None:
+                raise error  # the thread logs it, and looks again
 
     def _send_some(self, webhook: str) -> int:
         tried = 0
-        while tried < AT_A_TIME and not self.thread.stopping:
+        end = time.monotonic() + TURN_SECONDS
+        while time.monotonic() < end and not self.thread.stopping:
             with self._database.read() as connection:
                 delivery = next_delivery(connection, webhook, time.time())
             if delivery is None or not self._hold():

@@ -1,0 +1,83 @@
+"""Connections that are too slow end."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tellback.classroom.settings import Settings
+from tellback.classroom.web.security import connections
+from tests.support.classroom_server import Running, running_classroom
+from tests.support.patience import PATIENCE, wait_until
+
+HEAD = b"POST /api/v1/lessons HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+@pytest.fixture
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
+    for name in ("HEAD_SECONDS", "BODY_SECONDS", "READ_SECONDS"):
+        monkeypatch.setattr(connections, name, 0.2)
+    settings = Settings(f"sqlite:///{tmp_path}/classroom.db", accounts=False)
+    with running_classroom(settings) as running:
+        yield running
+
+
+@pytest.fixture
+def url(running: Running) -> str:
+    return running.url
+
+
+def connected(url: str) -> socket.socket:
+    parts = urlsplit(url)
+    assert parts.port is not None
+    return socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"POST /api",
+        HEAD,
+        HEAD + b"Content-Length: 100000\r\n\r\n",
+        HEAD + b"Content-Length: 100000\r\n\r\n" + b" " * 20_000,
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /he",
+    ],
+)
+def test_a_request_that_does_not_arrive_ends_the_connection(url: str, sent: bytes) -> None:
+    with connected(url) as slow:
+        slow.sendall(sent)
+        while slow.recv(2**16):  # until the service hangs up
+            pass
+    assert httpx.get(f"{url}/healthz").is_success
+
+
+def test_an_answer_that_is_not_read_ends_the_connection(running: Running) -> None:
+    with httpx.Client(base_url=f"{running.url}/api/v1", timeout=PATIENCE) as client:
+        lesson = client.post("/lessons", json={"name": "long", "dim": 4096}).json()["id"]
+        task = {"instruction": "go", "features": [[0.5] * 4096] * 100}
+        for _ in range(20):
+            client.post(f"/lessons/{lesson}/rounds", json=task).raise_for_status()
+    with connected(running.url) as slow:
+        path = f"/api/v1/lessons/{lesson}/export"
+        slow.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        wait_until(lambda: running.connections > 0)
+        wait_until(lambda: running.connections == 0)
+
+
+def test_a_body_that_keeps_arriving_is_read_however_long_it_takes(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "LEAST_BYTES", 1)
+    monkeypatch.setattr(connections, "BODY_SECONDS", 2.0)
+    body = b'{"name": "lamp", "dim": 2}'
+    with connected(url) as steady:
+        steady.sendall(HEAD + b"Content-Length: %d\r\n\r\n" % len(body))
+        for byte in body:
+            steady.sendall(bytes([byte]))
+        assert steady.recv(12) == b"HTTP/1.1 201"
