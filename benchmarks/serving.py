@@ -20,7 +20,7 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic import BaseModel
 
-from tellback.classroom.settings import Settings
+from tellback.classroom.settings import Settings, free_port
 from tellback.classroom.web import serving
 
 HOST = "127.0.0.1"
@@ -119,7 +119,7 @@ def a_second(port: int, token: str, calls: Sequence[Call], callers: int) -> floa
 @contextmanager
 def service(settings: Settings | None) -> Iterator[int]:
     """The port of a classroom, or of an echo where no settings are given."""
-    port = serving.free_port(HOST, random.SystemRandom().randrange(20_000, 30_000))
+    port = free_port(HOST, random.SystemRandom().randrange(20_000, 30_000))
     told = json.dumps(settings and [settings.database, settings.requests_a_minute])
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.serving", str(port), told],

@@ -115,7 +115,7 @@ def test_what_is_left_over_is_computed_without_the_description_itself() -> None:
 
     def solved(inputs: Floats, outputs: Floats, w: Floats) -> Floats:
         gram = inputs.T @ (inputs * w[:, None]) + RIDGE * np.eye(inputs.shape[1])
-        found: Floats = np.linalg.solve(gram, inputs.T @ (outputs * w[:, None]))
+        found: Floats = np.linalg.solve(gram, inputs.T @ (outputs * w[:, None])).astype(float)
         return found
 
     beyond = placed - told @ solved(told, placed, weights)

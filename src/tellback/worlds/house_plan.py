@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tellback.arrays import Indices, immutable
+from tellback.arrays import Array, Indices, immutable
 from tellback.compiled import compiled
 from tellback.errors import SettingError
 
@@ -99,7 +99,7 @@ def ground_of(plan: Plan) -> Ground:
 
 @compiled
 def _draw(
-    inside: Indices, things: Indices, width: int, height: int, rooms: int, uniform: Indices
+    inside: Indices, things: Indices, width: int, height: int, rooms: int, uniform: Array
 ) -> tuple[int, int]:
     """Fill in rooms, doors and things. Whether all found a place, and a start."""
     cells = width * height
@@ -129,7 +129,7 @@ def _draw(
 
 
 @compiled
-def _split(inside: Indices, width: int, height: int, names: Indices, uniform: Indices) -> bool:
+def _split(inside: Indices, width: int, height: int, names: Indices, uniform: Array) -> bool:
     """Split the house along the longer side, again and again; False if a part is too narrow."""
     stack = np.empty((len(names) + 1, 5), dtype=np.int64)
     stack[0] = np.array([0, 0, width, height, len(names)])
@@ -163,7 +163,7 @@ def _split(inside: Indices, width: int, height: int, names: Indices, uniform: In
 
 
 @compiled
-def _open_doors(inside: Indices, width: int, rooms: int, uniform: Indices) -> None:
+def _open_doors(inside: Indices, width: int, rooms: int, uniform: Array) -> None:
     """A door where it joins what is apart; between other neighbours in half of the cases."""
     group = np.arange(rooms)
     joined = np.zeros((rooms, rooms), dtype=np.bool_)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tellback.arrays import Indices
+from tellback.arrays import AnyArray, Indices
 from tellback.compiled import compiled
 from tellback.worlds.house_plan import DOOR, Ground, Plan
 
@@ -77,14 +77,14 @@ def _routes(
 
 
 @compiled
-def _choose(goals: Indices, best: Indices, good: Indices) -> None:
+def _choose(goals: AnyArray, best: AnyArray, good: AnyArray) -> None:
     """Take the best goals, or the good ones if there are none."""
     goals[:] = best if best.any() else good
 
 
 @compiled
 def _spread(
-    goals: Indices,
+    goals: AnyArray,
     own: int,
     ways: Indices,
     beside: Indices,

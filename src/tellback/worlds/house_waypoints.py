@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tellback.arrays import AnyArray, Array, Indices
@@ -36,7 +38,7 @@ def _pulls(weights: Array, marks: Array) -> tuple[Array, Array, Array]:
 
 @compiled
 def _options(
-    pull: Array, by_length: float, lengths: Indices, cell: int, left: int, chances: Array
+    pull: Array, by_length: Any, lengths: Indices, cell: int, left: int, chances: Array
 ) -> float:
     """The probabilities of the waypoints within reach; returns the logarithm of their sum."""
     highest = NEVER
@@ -53,13 +55,15 @@ def _options(
         total += chances[w]
     for w in range(len(pull)):
         chances[w] /= total
-    return highest + np.log(total)
+    total_log: float = highest + np.log(total)
+    return total_log
 
 
 @compiled
 def _stop_weight(weights: Array, stop: Array, at: int, met: int) -> float:
     """The log-odds of a stop, where so many waypoints are met and the last is this one."""
-    return stop[at] + weights[len(weights) - (2 if met == 1 else 1)]
+    odds: float = stop[at] + weights[len(weights) - (2 if met == 1 else 1)]
+    return odds
 
 
 @compiled
