@@ -79,7 +79,7 @@ def run(
 
     whole("rounds", rounds)
     chosen = _seeds(seeds)
-    spec, agents = specs_with_settings(world, agent or ["loril", "greedy"], settings or [])
+    spec, agents = specs_with_settings(world, agent or None, settings or [])
     grids = dict(zip(_names(agents), ((one,) for one in agents), strict=True))
     study = Study(spec.brief(), spec, grids, rounds, (), chosen)
     if bound:

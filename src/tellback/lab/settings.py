@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tellback.agents import AgentSpec, recommended
+from tellback.agents import AgentSpec, Proposing, recommended
 from tellback.conformance.imported import imported, imported_object
 from tellback.errors import SettingError, unknown_name
 from tellback.own import adopted
@@ -25,17 +25,19 @@ class Setting(NamedTuple):
 
 
 def specs_with_settings(
-    world: str, agents: Sequence[str], settings: Sequence[str]
+    world: str, agents: Sequence[str] | None, settings: Sequence[str]
 ) -> tuple[WorldSpec, list[AgentSpec]]:
     """A world and agents by name, with the settings that apply to each.
 
     A name is a kind, or ``module:name`` for your own spec; "recommended" is the recommended agent
-    of the world. A setting ``name=value`` applies to every world and agent that has it, and
+    of the world. If names are None, LORIL and greedy play; where responses cannot be listed, the
+    recommended agent and a random one. A setting ``name=value`` applies to every world and agent that has it, and
     ``kind.name=value`` to that kind only, models and encoders included. A setting that nothing has
     is an error.
     """
     parsed = [_parsed(setting) for setting in settings]
     world_spec: WorldSpec = _with_own_settings(named_spec(WorldSpec, world), parsed)
+    agents = _usual_agents(world_spec) if agents is None else agents
     agent_specs: list[AgentSpec] = [
         _with_own_settings(
             recommended(world_spec) if name == RECOMMENDED else named_spec(AgentSpec, name), parsed
@@ -47,6 +49,11 @@ def specs_with_settings(
     if later:
         world_spec, agent_specs = _with_part_settings(world_spec, agent_specs, later)
     return world_spec, list(dict.fromkeys(agent_specs))
+
+
+def _usual_agents(world: WorldSpec) -> tuple[str, ...]:
+    draws = isinstance(recommended(world), Proposing)
+    return (RECOMMENDED, "uniform") if draws else ("loril", "greedy")
 
 
 def _has(spec: Spec, setting: Setting) -> bool:

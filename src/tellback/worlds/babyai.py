@@ -61,6 +61,8 @@ class BabyAI(WorldSpec):
     21
     """
 
+    kind: ClassVar[str] = "babyai"
+
     level: str = "GoToLocal"
     steps: Count = 64
     missions: Count = 4096
