@@ -31,9 +31,9 @@ def specs_with_settings(
 
     A name is a kind, or ``module:name`` for your own spec; "recommended" is the recommended agent
     of the world. If names are None, LORIL and greedy play; where responses cannot be listed, the
-    recommended agent and a random one. A setting ``name=value`` applies to every world and agent that has it, and
-    ``kind.name=value`` to that kind only, models and encoders included. A setting that nothing has
-    is an error.
+    recommended agent and a random one. A setting ``name=value`` applies to every world and agent
+    that has it, and ``kind.name=value`` to that kind only, models and encoders included. A setting
+    that nothing has is an error.
     """
     parsed = [_parsed(setting) for setting in settings]
     world_spec: WorldSpec = _with_own_settings(named_spec(WorldSpec, world), parsed)
