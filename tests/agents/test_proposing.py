@@ -261,6 +261,36 @@ def test_the_agents_keep_to_the_protocol() -> None:
     assert report, report
 
 
+NUMBERS_OF_THIS_MODULE = np.ones(3)
+
+
+class StepsWithAFunction(ColouredSteps):
+    def __init__(self) -> None:
+        self.weigh = lambda: NUMBERS_OF_THIS_MODULE.sum()
+
+
+class BeadsWithAFunction(Beads):
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+        return super().task(t, history, rng)._replace(responses=StepsWithAFunction())
+
+
+def test_a_check_does_not_write_into_the_module_of_a_function() -> None:
+    assert check(BeadsWithAFunction())
+    assert NUMBERS_OF_THIS_MODULE.tolist() == [1, 1, 1]
+
+
+class SilentLiar(Beads):
+    def describe(self, context: Any, response: Any, rng: np.random.Generator) -> Any:
+        return super().describe(context, response, rng) if response[0] == "red" else None
+
+    def reward(self, task: Task, response: Any) -> float:
+        return 0.3
+
+
+def test_a_wrong_truth_is_found_where_the_teacher_is_silent_about_most_responses() -> None:
+    assert "probability of 0.3" in str(check(SilentLiar()))
+
+
 BeadsSpec = tellback.world(Beads)
 SilentSpec = tellback.world(MostlySilent)
 

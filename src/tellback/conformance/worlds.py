@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
-from types import MemberDescriptorType, ModuleType
+from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -123,10 +123,10 @@ class _WorldTrial:
             matrix = np.asarray(task.responses.matrix_of(drawn))
             if matrix.shape != (len(drawn), self._world.facts.dim):
                 yield f"in task {t} matrix_of gave an array of shape {matrix.shape}"
-            elif not np.array_equal(matrix[-1], task.responses.features(drawn[-1])):
-                yield f"in task {t} features and matrix_of do not agree on {drawn[-1]!r}"
             elif not np.isfinite(matrix).all():
                 yield f"in task {t} features are not all finite"
+            elif not np.array_equal(matrix[-1], task.responses.features(drawn[-1])):
+                yield f"in task {t} features and matrix_of do not agree on {drawn[-1]!r}"
 
     def repeats_itself(self) -> Iterator[str]:
         again = sample_tasks(self._simulation, SAMPLED_TASKS)
@@ -167,7 +167,8 @@ class _WorldTrial:
         from scipy.stats import binomtest  # slow to import, and most commands do without
 
         task = self._tasks[0]
-        response, stream = _some_response(task), Stream(3, "teacher")
+        stream = Stream(3, "teacher")
+        response = self._response_that_is_described(task, stream)
         told = [
             self._teacher.describe(task.context, response, stream.at(t))
             for t in range(1, DESCRIPTIONS + 1)
@@ -184,6 +185,13 @@ class _WorldTrial:
                     f"it said {x!r} {often} times out of {len(told)}, "
                     f"and the truth gives that a probability of {chance:.4g}"
                 )
+
+    def _response_that_is_described(self, task: Task, stream: Stream) -> Any:
+        """The last response to try of which the teacher has something to say, if there is one."""
+        some = _some_responses(task)[::-1]
+        describe = self._teacher.describe
+        said = (y for y in some if describe(task.context, y, stream.at(1)) is not None)
+        return next(said, some[0])
 
     def _finds_true(self, told: list[Any], task: Task, response: Any) -> Iterator[str]:
         for x in sorted(set(told)):
@@ -244,15 +252,18 @@ def _erase(thing: Any, met: set[int]) -> None:
     elif isinstance(thing, list | tuple | np.ndarray):
         for value in thing:
             _erase(value, met)
-    else:
-        for name in [*getattr(thing, "__dict__", ()), *_slots(type(thing))]:
+    elif not isinstance(thing, FunctionType):  # whose globals are everybody's
+        own = getattr(thing, "__dict__", None)
+        for name in [*(own if isinstance(own, dict) else ()), *_slots(type(thing))]:
             _erase(getattr(thing, name, None), met)
 
 
 def _slots(kind: type) -> list[str]:
+    """The names in the ``__slots__`` of a class, without what types in C keep for themselves."""
     return [
         name
         for base in kind.__mro__
+        if "__slots__" in vars(base)
         for name, member in vars(base).items()
         if isinstance(member, MemberDescriptorType)
     ]

@@ -18,7 +18,7 @@ from tellback.arrays import Array
 from tellback.errors import SettingError, whole
 from tellback.recordings import RecordedResponse, Said
 from tellback.responses import Grammar, Sampled
-from tellback.roles import Exchange, Facts, Instruction, Task
+from tellback.roles import Exchange, Facts, Instruction, Task, hashable
 from tellback.worlds.trajectories import Setup, Trajectory, simulator
 
 MOVES = "moves"
@@ -102,12 +102,12 @@ class Environment:
         actions: Sequence[Any] | None = None,
         step_features: StepFeatures | None = None,
     ) -> None:
-        chosen = None if actions is None else tuple(actions)
+        chosen = None if actions is None else tuple(map(_plain, actions))
         self._setup = Setup(make, whole("steps", steps), bool(stops), chosen)
         self._describe, self._success = describe, success
+        if requests is not None and (isinstance(requests, str) or not len(requests)):
+            raise SettingError(f"requests must be a list of sentences, or None, not {requests!r}.")
         self._requests = None if requests is None else tuple(requests)
-        if self._requests == ():
-            raise SettingError("requests must have a sentence, or be None.")
         self.by_meaning = success is not None
         look = _Look(summary, step_features, 0, 0)
         self._look = _measured(look, simulator(self._setup).rehearsed())
@@ -190,6 +190,11 @@ class Environment:
                 f"world after a reset with seed {seed}."
             )
         return task, tuple(actions)
+
+
+def _plain(action: Any) -> Any:
+    """An action that can be compared: tuples for arrays and lists."""
+    return hashable(action.tolist() if isinstance(action, np.ndarray) else action)
 
 
 @dataclass(frozen=True)

@@ -202,8 +202,8 @@ def simulator(setup: Setup) -> Simulator:
 
 
 def _actions(space: Any, given: tuple[Any, ...] | None, discrete: type) -> Sequence[Any]:
-    if given:
-        return given
+    if given:  # a tuple stands for an array
+        return [np.array(one, space.dtype) if isinstance(one, tuple) else one for one in given]
     if not isinstance(space, discrete):
         raise SettingError(
             f"The action space {space} is not Discrete: give the actions to choose from."
