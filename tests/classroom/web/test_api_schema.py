@@ -114,6 +114,7 @@ class School:
     def _prepare_rounds(self, lesson: str) -> None:
         with writing(self.app.state.classroom.database, lesson) as log:
             describe(log, TO_CHECK, self.pupil.id, "went on", Same(), anyones=True)
+            change_round(log, TO_CHECK, wants_second=False)
             change_round(log, CLAIMED, claimed_by=self.admin.id, claimed_until=2.0**33)
 
     def fit(self, case: Case[Any]) -> None:
@@ -125,8 +126,9 @@ class School:
             known["index"] = int(known["index"]) % 2
         if isinstance(known.get("round"), int) and known["round"] >= 1:
             last = case.operation.path.rpartition("/")[2]
-            kept = {"check": TO_CHECK, "claim": CLAIMED}
-            known["round"] = kept.get(last, 1 + known["round"] % (ROUNDS - len(kept)))
+            kept = {"check": TO_CHECK, "judgement": TO_CHECK, "claim": CLAIMED}
+            others = ROUNDS - len(set(kept.values()))
+            known["round"] = kept.get(last, 1 + known["round"] % others)
         if known.get("account") == "0" * 20:
             known["account"] = self.pupil.id
         database = self.app.state.classroom.database
