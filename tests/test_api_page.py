@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from tellback.classroom.client import AsyncClient, AsyncLesson
+from tellback.classroom.learning.content import LARGEST_PICTURE, MOST_PIXELS
 from tellback.classroom.settings import Settings
 from tellback.classroom.web.app import create_app
 from tests.test_docs import ROOT, resembles
@@ -108,6 +110,16 @@ def test_the_requests_of_the_table_succeed(shell: Shell) -> None:
         kind = {"Content-Type": "application/json"} if body else {}
         answer = shell.http.request(method, place, content=sent, headers=kind)
         assert answer.is_success, (request, answer.text)
+
+
+def test_the_page_names_what_a_client_with_an_event_loop_has() -> None:
+    said = PAGE.split("`AsyncClient` is for")[1].split("Its `ask` returns")[0]
+    has = [name for one in (AsyncClient, AsyncLesson) for name in vars(one) if name[0] != "_"]
+    assert sorted(re.findall(r"`(\w+)`", said)) == sorted(has)
+
+
+def test_the_page_names_the_limits_of_pictures() -> None:
+    assert f"of {LARGEST_PICTURE:,} pixels each and {MOST_PIXELS:,} together" in PAGE
 
 
 def test_the_problem_of_the_page_is_one_that_the_service_sends(shell: Shell) -> None:

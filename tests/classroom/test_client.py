@@ -188,6 +188,8 @@ def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path) -> No
         assert lesson.round(1)["description"] == 2
         assert lesson.shown(1)["candidates"] == 3
         assert lesson.preview(2, round=1).response == first.response
+        assert lesson.next_judgement() is None  # equality decides here
+        assert lesson.judge(1, met=True) == {"round": 1, "met": True}
         assert lesson.next_check() is None
         with pytest.raises(ProblemError, match="described by you"):
             lesson.check(1, 0)
@@ -245,6 +247,8 @@ def test_a_program_with_an_event_loop_asks_and_describes_too(
             assert asked["round"] == 1
             assert (await lesson.describe(1, 2))["new"]
             assert (await lesson.preview(2, features=FEATURES)).response == asked["response"]
+            assert await lesson.next_judgement() is None
+            assert (await lesson.judge(1, met=None))["met"] is None
             assert await lesson.withdraw(1)
             assert (await lesson.send("GET", ""))["rounds"] == 1
             with pytest.raises(ProblemError, match="no lesson"):

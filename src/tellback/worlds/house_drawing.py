@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
+import numpy as np
+
 from tellback.errors import SettingError
 from tellback.worlds.house_paths import Paths
 from tellback.worlds.house_plan import DOOR, MOVES, WALL, Plan
@@ -18,7 +20,8 @@ SHADES = ("#d62728", "#1f6fd0", "#2a9d3f", "#f2c014", "#ffffff", "#222222")
 FLOORS = ("#fbf3e4", "#eef2f6", "#f3ecf8", "#e6f4f4", "#f4f1e0", "#fbeae6", "#eaf3e3", "#f0f0f0")
 """Of the rooms, in the order of their names."""
 
-WORDY = 80  # narrower rooms have each word of their name in a line of its own
+SIZES = (13.0, 11.0, 9.0, 7.5)  # of the letters of a name, the best first
+LETTER = 0.62  # the width of a letter, as a share of its size
 INK, TRAIL = "#444444", "#7b2fbe"
 SECONDS_A_MOVE = 0.12  # of a path that draws itself
 SECONDS_A_FRAME = 3.5  # of a film, and the share of it in which the path draws itself:
@@ -185,28 +188,64 @@ def _floors(plan: Plan) -> list[str]:
     return squares
 
 
+class Label(NamedTuple):
+    """A place for the name of a room: the middle of its lines, and the top of the first one."""
+
+    lines: list[str]
+    size: float
+    x: float
+    y: float
+
+    def covers(self, plan: Plan, cell: int) -> bool:
+        """Whether a part of the text is within a cell."""
+        x, y = _corner(plan, cell)
+        half = LETTER * self.size * max(map(len, self.lines)) / 2
+        across = x - half < self.x < x + CELL + half
+        return across and y - self.size * len(self.lines) < self.y < y + CELL
+
+
 def _names(plan: Plan) -> list[str]:
-    """The name of each room, in the row of it that is most empty."""
-    taken = {*plan.things[:, 2].tolist(), plan.start}
+    """The name of each room, where it covers no thing if there is such a place."""
     texts = []
     for room in sorted({room for room in plan.rooms.tolist() if room >= 0}):
-        cells = [cell for cell, one in enumerate(plan.rooms.tolist()) if one == room]
-        rows: dict[int, list[int]] = {}
-        for cell in cells:
-            rows.setdefault(cell // plan.width, []).append(cell)
-        centre = sum(rows) / len(rows)
-        full = {row: sum(cell in taken for cell in of) for row, of in rows.items()}
-        best = min(rows, key=lambda row: (full[row], abs(row - centre)))
-        left, right = (_middle(plan, end)[0] for end in (rows[best][0], rows[best][-1]))
-        name, across = ROOM_NAMES[room][0], len(rows[best]) * CELL
-        lines = name.split() if across < WORDY else [name]
-        size = min(13.0, across / (0.6 * max(map(len, lines))))
-        look = f'font-size="{size:.1f}" fill="#5a5a5a" font-style="italic" text-anchor="middle"'
+        label = _label(plan, room)
+        look = f'fill="#5a5a5a" font-style="italic" text-anchor="middle" font-size="{label.size:g}"'
         halo = f'stroke="{FLOORS[room]}" stroke-width="3" paint-order="stroke"'
-        for i, line in enumerate(lines):
-            place = f'x="{(left + right) / 2:g}" y="{best * CELL + 14 + i * size:g}"'
+        for i, line in enumerate(label.lines):
+            place = f'x="{label.x:g}" y="{label.y + (i + 0.8) * label.size:g}"'
             texts.append(f"<text {place} {look} {halo}>{escape(line)}</text>")
     return texts
+
+
+def _label(plan: Plan, room: int) -> Label:
+    """The best place: free, then large, in one line, and near the middle of the room."""
+    cells = [cell for cell, one in enumerate(plan.rooms.tolist()) if one == room]
+    left, top = _corner(plan, cells[0])
+    right, bottom = (end + CELL for end in _corner(plan, cells[-1]))
+    things = [cell for cell in plan.things[:, 2].tolist() if cell in cells]
+    name = ROOM_NAMES[room][0]
+
+    def rank(label: Label) -> tuple[int, bool, float, int, float]:
+        across = label.x - (left + right) / 2
+        down = label.y + label.size * len(label.lines) / 2 - (top + bottom) / 2
+        covered = sum(label.covers(plan, cell) for cell in things)
+        on_start = label.covers(plan, plan.start)
+        return covered, on_start, -label.size, len(label.lines), abs(across) + abs(down)
+
+    best: Label | None = None
+    for size in SIZES:
+        places = [] if best is None else [best]
+        for lines in ([name], name.split()):
+            wide, high = LETTER * size * max(map(len, lines)), size * len(lines)
+            places += [
+                Label(lines, size, x + wide / 2, y)
+                for x in np.arange(left, right - wide + 1e-9, CELL / 4).tolist()
+                for y in np.arange(top, bottom - high + 1e-9, CELL / 4).tolist()
+            ]
+        best = min(places, key=rank, default=None)
+        if best is not None and not any(rank(best)[:2]):
+            return best  # smaller letters are for full rooms
+    return best or Label(name.split(), SIZES[-1], (left + right) / 2, top)  # it is too narrow
 
 
 def _thing(plan: Plan, kind: int, colour: int, cell: int) -> str:

@@ -30,14 +30,15 @@ def test_the_meter_is_of_requests_in_words_that_were_said(database: Database) ->
     assert nothing is not None
     assert (nothing.right, nothing.requests) == (0, 0)
     assert "circle" in nothing.unsaid
-    asked = learner.ask_from_world("ann")
-    learner.describe(asked.number, "ann", "a RED circle", anyones=True)
-    found = word_meter(learner)
-    assert found is not None
     names = [
         set(learner.definition.world.names_in(task.instruction))  # type: ignore[union-attr]
         for task in learner.exam.tasks
     ]
+    assert len(nothing.unsaid) + nothing.more_unsaid == len(set().union(*names))
+    asked = learner.ask_from_world("ann")
+    learner.describe(asked.number, "ann", "a RED circle", anyones=True)
+    found = word_meter(learner)
+    assert found is not None
     assert found.requests == sum(one <= {"red", "circle"} for one in names)
     assert 0 <= found.right <= found.requests
     assert not {"red", "circle"} & set(found.unsaid)

@@ -50,6 +50,18 @@ def test_a_name_that_looks_like_another_is_refused(database: Database, alike: st
 
 
 @pytest.mark.parametrize(
+    ("name", "alike"),
+    [("bob", "b0b"), ("zo0", "zoo"), ("B0b I", "bob l"), ("Otto", "0tt\u03bf"), ("ll0", "I1o")],
+)
+def test_zero_looks_like_o_and_one_like_l_and_capital_i(
+    database: Database, name: str, alike: str
+) -> None:
+    add(database, name)
+    with pytest.raises(ConflictError, match="looks the same"):
+        add(database, alike)
+
+
+@pytest.mark.parametrize(
     "name",
     ["a\u200bda", "ada\u200d", "ada\ufe0f", "\u00adada", "a\u2063da", "a  b", "\U0001f600"],
 )

@@ -134,3 +134,11 @@ class AsyncLesson:
     async def withdraw(self, number: int) -> bool:
         """Withdraw a description and unlearn it; False if there was none."""
         return bool((await self.send("DELETE", f"/rounds/{number}/description"))["withdrawn"])
+
+    async def next_judgement(self) -> Data | None:
+        """A described round with its request, to be judged; None if there is none just now."""
+        return await self.send("POST", "/judgements") or None
+
+    async def judge(self, number: int, met: bool | None) -> Data:
+        """Say whether the response of a round did what was asked; None for "cannot tell"."""
+        return await self.send("PUT", f"/rounds/{number}/judgement", json={"met": met})

@@ -152,6 +152,14 @@ class RemoteLesson:
             self._send("PUT", f"/rounds/{number}/check", json={"response": response})["right"]
         )
 
+    def next_judgement(self) -> Data | None:
+        """A described round with its request, to be judged; None if there is none just now."""
+        return self._send("POST", "/judgements") or None
+
+    def judge(self, number: int, met: bool | None) -> Data:
+        """Say whether the response of a round did what was asked; None for "cannot tell"."""
+        return self._send("PUT", f"/rounds/{number}/judgement", json={"met": met})
+
     def delete_words(self, teacher: str) -> Data:
         """Delete the words of a teacher in this lesson, by the account's name or id."""
         return self._send("DELETE", f"/teachers/{quote(teacher, safe='')}/data")

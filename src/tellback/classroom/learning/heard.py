@@ -63,6 +63,7 @@ class WordMeter(NamedTuple):
     right: int
     requests: int
     unsaid: list[str]  # names in the other requests that nobody has said, the commonest first
+    more_unsaid: int  # how many more such names there are
 
 
 def word_meter(learner: Learner) -> WordMeter | None:
@@ -79,4 +80,4 @@ def word_meter(learner: Learner) -> WordMeter | None:
             if not missing:
                 within.append(met)
     names = [name for name, _ in unsaid.most_common(MOST_UNSAID)]
-    return WordMeter(sum(within), len(within), names)
+    return WordMeter(sum(within), len(within), names, len(unsaid) - len(names))

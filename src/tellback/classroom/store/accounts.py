@@ -61,10 +61,11 @@ def named(database: Database, name: str) -> Account:
     raise UnknownNameError(f"There is no account {name!r}.")
 
 
-def author(database: Database, given: str) -> str:
+def author(database: Database, given: str, *, for_admin: bool) -> str:
     """The author of words, by the id or the name of an account; an error if there is none.
 
     Authors without an account are recordings, and whoever taught while there were no accounts.
+    Only an error for an admin names the accounts that there are.
     """
     if given.isprintable():  # PostgreSQL refuses some other characters
         name = unicodedata.normalize("NFC", given)
@@ -75,7 +76,9 @@ def author(database: Database, given: str) -> str:
             wrote = select(events.c.seq).where(events.c.account == given).limit(1)
             if connection.execute(wrote).first() is not None:
                 return given
-    raise unknown_name("account", given, [one.name for one in listed(database)])
+    if for_admin:
+        raise unknown_name("account", given, [one.name for one in listed(database)])
+    raise UnknownNameError(f"There is no account {given!r}.")
 
 
 def listed(database: Database, *conditions: ColumnElement[bool]) -> list[Account]:

@@ -58,7 +58,9 @@ def looks(name: str) -> frozenset[tuple[str, str]]:
 def _skeleton(text: str) -> str:
     """The skeleton of a text (UTS 39, section 4), as one of the texts that look like it."""
     apart = unicodedata.normalize("NFD", text)
-    return unicodedata.normalize("NFD", "".join(_prototypes().get(one, one) for one in apart))
+    drawn = "".join(_prototypes().get(one, one) for one in apart)
+    # The table has zero with the capital O alone; people take it for the small one too.
+    return unicodedata.normalize("NFD", drawn.replace("0", "o"))
 
 
 @cache

@@ -80,11 +80,12 @@ class HeadAsGet:
             # An answer without an end must notice that nobody listens any more.
             return {"type": "http.disconnect"} if ended else await receive()
 
-        scope["method"] = "GET"
+        # A copy: the server reads the method of its own scope to know that no body follows.
+        passed_on = {**scope, "method": "GET"}
         try:
-            await self.app(scope, gone, heads)
+            await self.app(passed_on, gone, heads)
         finally:
-            scope["method"] = "HEAD"
+            scope.update({**passed_on, "method": "HEAD"})  # the log reads the route
 
 
 def api_router(tag: str, *statuses: int, prefix: str = "") -> APIRouter:

@@ -176,7 +176,11 @@ def test_requests_are_listed_for_reviewers_only_and_unknown_filters_are_refused(
     assert room.send("GET", path, room.ann).status_code == 403
     assert room.send("GET", f"{path}?statsu=open").status_code == 422
     assert room.send("GET", f"{path}?status=done").status_code == 422
-    assert room.send("GET", f"{path}?teacher=nobody").status_code == 404
+    for nobody in ("nobody", "an"):
+        unknown = room.send("GET", f"{path}?teacher={nobody}")
+        assert unknown.status_code == 404
+        # A reviewer may not list accounts, and so is given no names of others.
+        assert unknown.json()["detail"] == f"There is no account {nobody!r}."
     assert room.send("GET", "/lessons/nowhere/rounds").status_code == 404
 
 

@@ -51,7 +51,7 @@ def redact_everywhere(teacher: AuthorName, room: AClassroom, caller: AsAdmin) ->
 
 
 def _redacted(room: Classroom, found: list[str], teacher: str, account: str) -> RedactedAnswer:
-    teacher = accounts.author(room.database, teacher)
+    teacher = accounts.author(room.database, teacher, for_admin=True)
     redacted = {}
     for lesson in found:
         with writing(room.database, lesson) as log:

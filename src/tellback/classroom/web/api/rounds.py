@@ -83,7 +83,9 @@ def list_rounds(
 
     What the caller says of these rounds afterwards counts neither as a match nor as none.
     """
-    teacher = None if wanted.teacher is None else accounts.author(room.database, wanted.teacher)
+    teacher = None
+    if wanted.teacher is not None:
+        teacher = accounts.author(room.database, wanted.teacher, for_admin=False)
     found: list[RoundState] = []
     after, looked, more = wanted.after, 0, True
     with room.database.read() as connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from tellback.classroom.learning.heard import MOST_UNSAID
 from tellback.classroom.learning.verdicts import JudgedBy
 from tellback.classroom.store.progress import CurvePoint
 from tellback.theory.shares import Share
@@ -14,7 +15,10 @@ class WordsAnswer(BaseModel):
 
     right: int = Field(description="So many of them are met.")
     requests: int
-    unsaid: list[str] = Field(description="Names in the other requests, which nobody has said.")
+    unsaid: list[str] = Field(
+        description=f"Names in the other requests, which nobody has said: {MOST_UNSAID} at most."
+    )
+    more_unsaid: int = Field(description="How many more such names there are.")
 
 
 class CurveAnswer(BaseModel):

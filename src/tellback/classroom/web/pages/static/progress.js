@@ -83,7 +83,9 @@ function drawMatches({ matches, judged_by: by, match_says: says }) {
 
 function drawWords(words) {
   setText("words-met", words ? `Of the ${words.requests} held-out requests in words that were said, ${words.right} are met.` : "");
-  setText("words-unsaid", words?.unsaid.length ? `Nobody has said ${words.unsaid.map(quoted).join(", ")}.` : "");
+  const names = words?.unsaid.map(quoted).join(", ");
+  const rest = words?.more_unsaid ? ` and ${words.more_unsaid} more` : "";
+  setText("words-unsaid", names ? `Nobody has said ${names}${rest}.` : "");
 }
 
 function drawUnsure(unsure) {

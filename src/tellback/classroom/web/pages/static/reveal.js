@@ -80,7 +80,8 @@ function effect({ learned, changes, gained, lost, right, requests }) {
     group.times += 1;
     groups.set(line, group);
   }
-  const lines = [...groups.values()].map(({ line, mark, times }) =>
+  const shown = [...groups.values()].slice(0, MOST_LINES);
+  const lines = shown.map(({ line, mark, times }) =>
     make(
       "li",
       {},
@@ -88,9 +89,12 @@ function effect({ learned, changes, gained, lost, right, requests }) {
       make("span", {}, times > 1 ? `${line} (${times} times)` : line),
     ),
   );
-  const rest = lines.splice(MOST_LINES).length;
-  if (rest) lines.push(make("li", { class: "soft" }, make("span", { class: "mark" }), `and ${rest} more`));
-  const many = changes.length < MOST_TOLD ? counted(changes.length, "answer") : "20 answers or more";
+  // Where the service tells no more, nobody here knows how many there are.
+  const cut = changes.length >= MOST_TOLD;
+  const rest = changes.length - shown.reduce((sum, { times }) => sum + times, 0);
+  const others = cut ? "and others" : `and ${rest} more`;
+  if (rest) lines.push(make("li", { class: "soft" }, make("span", { class: "mark" }), others));
+  const many = cut ? `${MOST_TOLD} answers or more` : counted(changes.length, "answer");
   const title = changes.length ? `Your sentence changed ${many}.` : `Sentence ${learned} changed no answer yet.`;
   const told = right === null ? [] : [achieved(gained, lost, right, requests)];
   return [...told, make("p", { class: "effect soft" }, title), make("ul", { class: "plain changes" }, ...lines)];
