@@ -188,8 +188,9 @@ def _draw(axis: Any, found: PathFindings, panel: str, measure: str) -> None:
         known = [(max(mark, NOTHING), cell) for mark, cell in cells if cell is not None]
         at, curve = [mark for mark, _ in known], [cell for _, cell in known]
         look = {"color": colour_of[one.name], "label": one.name}
-        if len(known) == 1:  # who learns nothing is examined once
-            axis.axhline(scale * curve[0].mean, ls="--", **look)
+        if len(known) == 1:  # who learns nothing is examined once, and regret grows all the same
+            if measure != "regret":
+                axis.axhline(scale * curve[0].mean, ls="--", **look)
             continue
         axis.plot(at, [scale * c.mean for c in curve], marker=".", **look)
         low, high = [scale * c.low for c in curve], [scale * c.high for c in curve]
