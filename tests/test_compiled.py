@@ -1,9 +1,11 @@
-"""The first call says that it compiles, where somebody can read it."""
+"""The first call says that it compiles, where somebody can read it, and the result is kept."""
 
 from __future__ import annotations
 
 import io
+import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,3 +31,13 @@ def test_compiling_is_announced_once(
     for _ in range(2):
         compiled._Announcement().on_start(None)
     assert stream.getvalue().count("Compiling (once: the result is kept)") == int(speaks)
+
+
+def test_only_the_folders_used_last_are_kept(tmp_path: Path) -> None:
+    for age in range(compiled.KEPT + 3):
+        (tmp_path / f"kernels-{age}").mkdir()
+        os.utime(tmp_path / f"kernels-{age}", (1_000_000 - age, 1_000_000 - age))
+    (tmp_path / "other").mkdir()
+    compiled._remove_oldest(tmp_path)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"other", *(f"kernels-{age}" for age in range(compiled.KEPT))}

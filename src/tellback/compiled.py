@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 import warnings
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.event import Listener, register
 
 from tellback.folders import user_cache
@@ -40,17 +42,49 @@ def compiled_freely(function: Kernel) -> Kernel:
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
-def _compiled(function: Kernel, fastmath: bool | set[str]) -> Kernel:
-    folder = _cache_folder()
-    # numba looks at this setting when a function is decorated.
-    settings: Any = numba.config
-    before = settings.CACHE_DIR
-    settings.CACHE_DIR = str(folder or "")
-    try:
-        compiler = numba.njit(cache=folder is not None, error_model="numpy", fastmath=fastmath)
-        return cast(Kernel, compiler(function))
-    finally:
-        settings.CACHE_DIR = before
+def compiled_for_threads(function: Kernel) -> Kernel:
+    """Compile a kernel as ``compiled`` does, but release the interpreter's lock while it runs."""
+    return _compiled(function, fastmath=False, nogil=True)
+
+
+def _compiled(function: Kernel, fastmath: bool | set[str], nogil: bool = False) -> Kernel:
+    compiler: Any = numba.njit(error_model="numpy", fastmath=fastmath, nogil=nogil)(function)
+    if _cache_folder() is not None:
+        compiler._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+    return cast(Kernel, compiler)
+
+
+class _KernelPlace(_CacheLocator):
+    """A place for compiled code by the name of its module, wherever the source lies.
+
+    numba's own places depend on the path of the source: clones of the same source would compile
+    the same kernels again.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._folder = str(_cache_folder() / function.__module__)  # type: ignore[operator]
+        self._line = function.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], _file: str) -> _KernelPlace:
+        return cls(function)
+
+    def get_cache_path(self) -> str:
+        return self._folder
+
+    def get_source_stamp(self) -> str:
+        return ""  # the folder is named by the source
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+
+class _KernelCacheImpl(CompileResultCacheImpl):
+    _locator_classes = [_KernelPlace]  # type: ignore[list-item]  # noqa: RUF012
+
+
+class _KernelCache(FunctionCache):
+    _impl_class = _KernelCacheImpl
 
 
 WITHOUT_KERNELS = ("classroom", "cli", "lab", "league", "paper", "sources")
@@ -68,23 +102,32 @@ def source_digest(without: tuple[str, ...] = ()) -> str:
     return source.hexdigest()[:16]
 
 
+KEPT = 8
+"""Folders of compiled code that are kept: those used last."""
+
+
 @cache
 def _cache_folder() -> Path | None:
     """A folder for compiled code that changes whenever any kernel might; None if there is none.
 
     numba compiles the kernels that a kernel calls, and the constants it reads, into it, but
     notices only when its own file changes. So the folder is named by all the source that has
-    or may be read by kernels. It is in ``NUMBA_CACHE_DIR`` if that is set, else beside the
-    package, else in the user's cache: the first of them that can be written to.
+    or may be read by kernels. It is in ``NUMBA_CACHE_DIR`` if that is set, else in the user's
+    cache, where all clones of this source share it, else beside the package: the first of them
+    that can be written to.
     """
-    name = f"kernels-{source_digest(without=WITHOUT_KERNELS)}"
+    name = f"kernels-{source_digest(without=WITHOUT_KERNELS)}-numba-{numba.__version__}"
     chosen = os.environ.get("NUMBA_CACHE_DIR")
-    usual = (Path(__file__).parent / "__pycache__", user_cache())
+    usual = (user_cache(), Path(__file__).parent / "__pycache__")
     tried = (Path(chosen),) if chosen else usual
     for folder in tried:
         with suppress(OSError):
+            is_new = not (folder / name).exists()
             (folder / name).mkdir(parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=folder / name).close()
+            os.utime(folder / name)
+            if is_new:
+                _remove_oldest(folder)
             return folder / name
     warnings.warn(
         f"Compiled code cannot be kept in {' or '.join(map(str, tried))}: every process compiles "
@@ -93,6 +136,14 @@ def _cache_folder() -> Path | None:
         stacklevel=2,
     )
     return None
+
+
+def _remove_oldest(folder: Path) -> None:
+    """Keep a few folders. A process that used a removed one compiles again."""
+    with suppress(OSError):  # another process may be removing them, too
+        used = sorted(folder.glob("kernels-*"), key=lambda path: path.stat().st_mtime)
+        for path in used[:-KEPT]:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 class _Announcement(Listener):

@@ -6,15 +6,21 @@ through a house: an agent draws some of them, its ``Shortlist``, and chooses amo
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
+from threading import local
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tellback.arrays import Array
+from tellback.arrays import AnyArray, Array
+from tellback.compiled import compiled, compiled_freely
 from tellback.errors import SettingError
+
+TILE = 2048
+"""Responses that a kernel works on at a time: what it sums for them stays in the fastest cache."""
 
 SIMPLEX_TOLERANCE = 1e-6
 """How far the features of a response may sum from 1 and still count as a distribution."""
@@ -29,7 +35,8 @@ class Listed:
     Parameters
     ----------
     features : array_like of shape (responses, dimension)
-        g(y, s) for every response y. Finite real numbers.
+        g(y, s) for every response y. Finite real numbers. An array of ``numpy.float32`` is kept
+        as such, in half the memory; what is computed from it has double precision.
 
     Attributes
     ----------
@@ -47,7 +54,16 @@ class Listed:
     array([0.25, 0.75])
     """
 
-    __slots__ = ("__weakref__", "_length", "_off_simplex", "_row", "columns", "dim", "matrix")
+    __slots__ = (
+        "__weakref__",
+        "_length",
+        "_off_simplex",
+        "_row",
+        "_squares",
+        "columns",
+        "dim",
+        "matrix",
+    )
 
     matrix: Array
     columns: Array
@@ -55,17 +71,21 @@ class Listed:
     _length: int
     _row: Callable[[int], Array]
     _off_simplex: str | None
+    _squares: float
 
     def __init__(self, features: ArrayLike) -> None:
-        matrix = _checked(features)
-        frozen = _frozen(matrix.ravel(order="F")).reshape(matrix.shape, order="F")
+        given = _matrix(features)
+        flat, squares = _finite_columns(given)
+        columns = flat.reshape(given.shape[::-1])
+        matrix = columns.T
         set_field = super().__setattr__
-        set_field("matrix", frozen)
-        set_field("columns", frozen.T)
-        set_field("dim", int(matrix.shape[1]))
-        set_field("_length", int(matrix.shape[0]))
-        set_field("_row", _rows(frozen))
+        set_field("matrix", matrix)
+        set_field("columns", columns)
+        set_field("dim", given.shape[1])
+        set_field("_length", given.shape[0])
+        set_field("_row", _rows(matrix))
         set_field("_off_simplex", None)
+        set_field("_squares", squares)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Responses cannot be changed: {name} is fixed.")
@@ -94,6 +114,13 @@ class Listed:
         if self._off_simplex is None:
             super().__setattr__("_off_simplex", _off_simplex(self.matrix))
         return self._off_simplex or ""
+
+    def longer_than(self, squared: float) -> int | None:
+        """The response with the longest features, if their squared length is above that."""
+        if self._squares <= squared / 2:  # the sum of all, about: mostly no need to look at each
+            return None
+        longest, highest = _longest(self.columns)
+        return None if highest <= squared else longest
 
 
 class Shortlist(Listed):
@@ -221,9 +248,12 @@ class Grammar(Protocol):
         """
 
 
-def _checked(features: ArrayLike) -> Array:
+def _matrix(features: ArrayLike) -> Array:
+    """The features as a matrix: the caller's own memory, if that is possible."""
     try:
-        matrix = np.array(features, dtype=np.float64)
+        matrix: AnyArray = np.asarray(features)
+        if matrix.dtype != np.float64 and matrix.dtype != np.float32:
+            matrix = np.asarray(features, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise SettingError(f"features must be a matrix of real numbers: {error}.") from error
     if matrix.ndim != 2 or 0 in matrix.shape:
@@ -231,18 +261,90 @@ def _checked(features: ArrayLike) -> Array:
             "features must be a matrix with a row for each response and at least one "
             f"column, not an array of shape {matrix.shape}."
         )
-    if not np.isfinite(matrix).all():
+    return matrix
+
+
+def _finite_columns(matrix: Array) -> tuple[Array, float]:
+    """The columns of a matrix, one after the other, and about the sum of their squares.
+
+    They are over immutable bytes: nobody who is given them can make them writable. An error if a
+    number is not finite.
+    """
+    if KERNEL_FROM <= matrix.size <= SCRATCH and matrix.flags.c_contiguous:
+        scratch = _scratch(matrix)
+        _transpose(matrix, scratch)
+        frozen = scratch.tobytes()
+    else:
+        frozen = np.ascontiguousarray(matrix.T).tobytes()
+    columns = np.frombuffer(frozen, matrix.dtype)
+    squares = _sum_of_squares(columns)
+    if not math.isfinite(squares) and not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
         raise SettingError(
             f"features must be finite: response {row} has {matrix[row, column]} "
             f"at position {column}."
         )
-    return matrix
+    return columns, squares
 
 
-def _frozen(values: Array) -> Array:
-    """A copy over immutable bytes, which nobody who is given it can make writable."""
-    return np.frombuffer(values.tobytes())
+KERNEL_FROM, SCRATCH = 2**12, 2**20
+"""Sizes of a matrix that a kernel transposes. NumPy is slower, and much slower where its memory is
+new: so the kernel has memory that stays, 8 MiB at most."""
+
+_kept = local()
+
+
+def _scratch(matrix: Array) -> Array:
+    """Memory of the size of a matrix, the same each time in a thread."""
+    kept: Array | None = getattr(_kept, "scratch", None)
+    if kept is None or len(kept) < matrix.nbytes:
+        kept = _kept.scratch = np.empty(matrix.nbytes, np.uint8)
+    return kept[: matrix.nbytes].view(matrix.dtype)
+
+
+@compiled
+def _transpose(matrix: Array, out: Array) -> None:
+    """Write the columns of a matrix one after the other.
+
+    Eight rows at a time: one cache line of each column is written.
+    """
+    responses, dim = matrix.shape
+    columns = out.reshape(dim, responses)
+    whole = responses - responses % 8
+    for first in range(0, whole, 8):
+        for i in range(dim):
+            for y in range(8):
+                columns[i, first + y] = matrix[first + y, i]
+    for y in range(whole, responses):
+        for i in range(dim):
+            columns[i, y] = matrix[y, i]
+
+
+@compiled_freely
+def _sum_of_squares(values: Array) -> float:
+    total = 0.0
+    for n in range(len(values)):
+        total += np.float64(values[n]) * np.float64(values[n])
+    return total
+
+
+@compiled
+def _longest(columns: Array) -> tuple[int, float]:
+    """The column with the largest squared length, and that length."""
+    dim, responses = columns.shape
+    squares = np.empty(TILE)
+    longest, highest = 0, -1.0
+    for first in range(0, responses, TILE):
+        count = min(TILE, responses - first)
+        squares[:count] = 0.0
+        for i in range(dim):
+            row = columns[i, first : first + count]
+            for y in range(count):
+                squares[y] += np.float64(row[y]) * np.float64(row[y])
+        for y in range(count):
+            if squares[y] > highest:
+                longest, highest = first + y, squares[y]
+    return longest, highest
 
 
 def _rows(matrix: Array) -> Callable[[int], Array]:
@@ -262,7 +364,10 @@ def _rows(matrix: Array) -> Callable[[int], Array]:
                     f"A response must be a whole number from 0 to {len(matrix) - 1}, "
                     f"not {response!r}."
                 )
-            found = cached[y] = _frozen(matrix[y])  # under a plain number, which equals no other
+            row = matrix[y] if matrix.dtype == np.float64 else matrix[y].astype(np.float64)
+            # Immutable bytes: nobody who is given the row can make it writable. Under a plain
+            # number, which equals no other.
+            found = cached[y] = np.frombuffer(row.tobytes())
         return found
 
     return row

@@ -20,6 +20,7 @@ from tellback import Choice, Facts, Listed, Simulation, Task, play
 from tellback.agents import LORIL, Greedy, Uniform
 from tellback.agents.agent import ModelAgent
 from tellback.agents.explorers import Dithering, Optimism
+from tellback.compiled import _cache_folder
 from tellback.errors import ProtocolError, SettingError
 from tellback.models import ModelSpec
 from tellback.worlds import Synthetic
@@ -244,6 +245,7 @@ def test_compiled_code_is_kept_apart_for_every_version_of_the_source(tmp_path: P
 
     first = folder()
     assert folder() == first
+    assert first == f"{_cache_folder()}\n", "clones of the same source share what is compiled"
     module = copy / "models" / "counts.py"
     module.write_text(module.read_text() + "\n# changed\n")
     assert folder() != first

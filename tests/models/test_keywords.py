@@ -18,7 +18,7 @@ from tellback.errors import SettingError
 from tellback.models import Keywords
 from tellback.models.doubt import LEAST_WRONG
 from tellback.models.fourier import BIAS, FAR
-from tellback.models.keywords import DOUBTED_FROM, MANY, MOST_WORDS, SLOPE, UNHEARD, KeywordsModel
+from tellback.models.keywords import DOUBTED_FROM, MOST_WORDS, SLOPE, UNHEARD, KeywordsModel
 from tellback.models.word_columns import stem
 from tellback.models.words import words
 from tellback.streams import Streams
@@ -505,18 +505,6 @@ def test_greedy_has_far_less_regret_with_it_than_chance() -> None:
 def test_it_keeps_the_promises_of_a_model(thing: Any) -> None:
     report = check(thing, SMALL)
     assert report, report
-
-
-def test_words_count_by_themselves_as_far_as_the_setting_says_and_more_after_more() -> None:
-    lessons = some_lessons(3, 30)
-    g = Listed(np.array([g for g, _ in lessons[:4]]))
-    plain, both = taught(lessons), taught(lessons, one_by_one=2.0)
-    rare = f"{SAID[1]} {SAID[3]}"  # its probability is far below 1/2, where none is capped
-    added = np.log(both.estimates(rare, g) / plain.estimates(rare, g)) / SLOPE
-    told, _ = both._told(rare)
-    lifts = both._regression.lifts(told, both._regression.expected(both._fourier(g.matrix)))
-    np.testing.assert_allclose(added, 2.0 * 30 / (30 + MANY) * lifts, rtol=1e-6)
-    assert begun(one_by_one=2.0).estimates("a", g).std() == 0
 
 
 def test_a_plural_is_told_from_a_singular_where_features_tell_how_many() -> None:

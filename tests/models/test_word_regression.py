@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tellback.models.word_regression import SHRUNK, Expected, WordRegression
+from tellback.models.word_regression import Expected, WordRegression
 from tests.support.oracles import Floats
 
 
@@ -39,10 +39,9 @@ def test_one_by_one_in_any_order_is_as_all_at_once(order: int) -> None:
 
 def test_left_out_is_as_if_each_had_never_been_learned() -> None:
     points, told, weights = data(1)
-    others = np.array([3, 17, 30])
     regression = fitted(points, told, weights)
-    fits = regression.left_out(points, told, weights, others)
-    assert fits.shape == (40, 4)
+    fits = regression.left_out(points, told, weights, 8)
+    assert fits.shape == (40, 9)
     for n in range(40):
         rest = np.arange(40) != n
         without = fitted(points[rest], told[rest], weights[rest])
@@ -53,6 +52,7 @@ def test_left_out_is_as_if_each_had_never_been_learned() -> None:
         squares = (likely @ without.metric @ likely.T)[0, 0]
         own = np.sqrt(regression.weight / squares) * product
         np.testing.assert_allclose(fits[n, 0], own, rtol=1e-6)
+        assert fits[n, 1 + n % 8] == fits[n, 0]
 
 
 def test_words_that_were_never_told_change_nothing() -> None:
@@ -78,26 +78,15 @@ def test_equal_points_have_equal_fits_to_the_bit() -> None:
     points, told, weights = data(4)
     regression = fitted(points, told, weights)
     expected = regression.expected(np.vstack([points, points[::-1]]))
-    for fits in (regression.fits(told[0], expected), regression.lifts(told[0], expected)):
-        np.testing.assert_array_equal(fits[:40], fits[40:][::-1])
+    fits = regression.fits(told[0], expected)
+    np.testing.assert_array_equal(fits[:40], fits[40:][::-1])
 
 
-@pytest.mark.parametrize("known", [1.0, 0.25])
-def test_lifts_are_log_likelihoods_of_independent_words(known: float) -> None:
+def test_the_latest_point_takes_the_place_of_the_first() -> None:
     points, told, weights = data(5)
     regression = fitted(points, told, weights)
-    expected = regression.expected(points)
-    usual = (weights @ told + 0.5) / (weights.sum() + 1)
-    likely = (1 - SHRUNK) * np.clip(points @ regression.coefficients.T, 0, 1) + SHRUNK * usual
-    present, absent = np.log(likely / usual), np.log((1 - likely) / (1 - usual))
-    for x in told[:5]:
-        lifts = regression.lifts(x, expected, known)
-        np.testing.assert_allclose(lifts, present @ x + known * (absent @ (1 - x)), rtol=1e-9)
-
-
-def test_a_word_that_is_always_or_never_told_makes_no_lift_infinite() -> None:
-    points, told, weights = data(6)
-    told[:, 0], told[:, 1] = 0.0, 1.0
-    regression = fitted(points, told, weights)
-    for x in (told[0], 1 - told[0]):
-        assert np.isfinite(regression.lifts(x, regression.expected(points))).all()
+    before = regression.expected(points[:7])
+    regression.widen(9)
+    shifted = before.with_latest(regression.expected(points[7:8]))
+    for one, other in zip(shifted, regression.expected(points[1:8]), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)

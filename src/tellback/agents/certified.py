@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -42,6 +42,8 @@ class Certified(AgentSpec):
     lam : float or "1/t"
         Its ridge: a number and the model's, where the radius is ``SelfNormalized``.
     """
+
+    version: ClassVar[int] = 2  # many fresh responses: the last bits of widths, by BLAS
 
     agent: ModelAgentSpec = field(default_factory=Greedy)
     k: float | RadiusSpec = field(default_factory=Repaired)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -56,6 +56,8 @@ class Deviations(ModelAgentSpec):
     >>> run.caveat
     'k = 1.2 was chosen and not derived'
     """
+
+    version: ClassVar[int] = 2  # many fresh responses: the last bits of widths, by BLAS
 
     k: NonNegative | None = None
     spread: Positive = 10.0

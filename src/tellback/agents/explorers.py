@@ -14,11 +14,12 @@ from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import ProtocolError
 from tellback.models.ellipsoid import Ellipsoid, Widths
-from tellback.models.model import Likely, Model
+from tellback.models.model import Likely, Model, Searching
+from tellback.models.search.found import Found, best_of
 from tellback.models.states import NothingLearned
 from tellback.proof import Proof
 from tellback.responses import Listed
-from tellback.roles import Choice, Facts, State, Task, new_tuple
+from tellback.roles import Choice, Facts, Instruction, State, Task, new_tuple
 from tellback.ties import maxima
 
 
@@ -97,22 +98,23 @@ class Optimism:
         self.ellipsoid: Widths = (
             FadingEllipsoid(facts.dim) if isinstance(lam, str) else Ellipsoid(facts.dim, lam)
         )
-        self._constant = k if isinstance(k, float | int) else None
+        self.constant = k if isinstance(k, float | int) else None
         self._spec = k if isinstance(k, RadiusSpec) else None
         self._radius = None if self._spec is None else self._spec.build(facts)
         self._facts, self._lam = facts, lam
         self.model: Model | None = None  # whose estimates the radius is for
         self._gap: Callable[[], float] = float
-        self._random = ties == "random"
+        self.random = ties == "random"
         self._keep = facts.fixed_responses
         self._shared = False  # whether the model keeps Sigma
+        self._search: Callable[[Instruction, Listed, float, bool, bool], Found] | None = None
 
     @property
     def k(self) -> float:
         """The weight of the widths now."""
         if self._radius is None:
-            assert self._constant is not None
-            return self._constant
+            assert self.constant is not None
+            return self.constant
         sigma = self.ellipsoid
         return self._radius(Moment(sigma.count + 1, sigma.lam, self._log_det, self._gap))
 
@@ -128,7 +130,7 @@ class Optimism:
     @property
     def caveat(self) -> str:
         """Why its widths prove nothing; '' if the theory prescribes them."""
-        return "" if self._radius else f"k = {self._constant:g} was chosen and not derived"
+        return "" if self._radius else f"k = {self.constant:g} was chosen and not derived"
 
     def proof(self) -> Proof | str:
         """The proof that its widths hold the truth; or why there is none."""
@@ -138,10 +140,14 @@ class Optimism:
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """The response with the highest optimistic estimate."""
+        if self._search is not None and model is self.model:
+            k = self.k
+            found = self._search(task.instruction, task.responses, k, self._keep, self.random)
+            return _chosen(task, found, k, rng, model)
         estimates = model.estimates(task.instruction, task.responses)
         widths = self.ellipsoid.squared_widths(task.responses, self._keep)
         widths = self.weighted(widths, estimates)
-        return optimistic_choice(task, estimates, widths, self.k, self._random, rng, model)
+        return optimistic_choice(task, estimates, widths, self.k, self.random, rng, model)
 
     def weighted(self, squared_widths: Array, estimates: Array) -> Array:
         """The squared widths that count: as they are, whatever the estimates."""
@@ -177,6 +183,8 @@ class Optimism:
         """Use a Sigma that the model keeps up to date, if it has the same ridge."""
         if isinstance(self.ellipsoid, Ellipsoid) and self.ellipsoid.lam == ellipsoid.lam:
             self.ellipsoid, self._shared = ellipsoid, True
+            if isinstance(self.model, Searching) and type(self).weighted is Optimism.weighted:
+                self._search = self.model.most_optimistic
 
     def state(self) -> State:
         """The ellipsoid's, unless it is the model's."""
@@ -192,18 +200,18 @@ class Dithering(Stateless):
     """The response with the highest estimate, but any response with probability epsilon."""
 
     def __init__(self, epsilon: float, ties: str) -> None:
-        self._epsilon = epsilon
-        self._random = ties == "random"
+        self.epsilon = epsilon
+        self.random = ties == "random"
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """Greedy, except now and then."""
         responses = task.responses
         estimates = model.estimates(task.instruction, responses)
         count = len(estimates)
-        best = maxima(estimates, self._random)
+        best = maxima(estimates, self.random)
         if not len(best):
             raise not_finite(model)
-        epsilon = self._epsilon
+        epsilon = self.epsilon
         if epsilon and rng.random() < epsilon:
             response = int(rng.random() * count)
             greedy = response in best
@@ -240,12 +248,19 @@ def optimistic_choice(
 
     ``widths`` are squared. ``random`` says whether ties are broken at random.
     """
-    best = _most_optimistic(estimates, widths, k, random)
+    found = Found(*best_of(estimates, widths, k, random))
+    return _chosen(task, found, k, rng, model)
+
+
+def _chosen(task: Task, found: Found, k: float, rng: np.random.Generator, model: object) -> Choice:
+    """One of the best, at random; nothing is drawn where there is only one."""
+    best = found.best
     if not len(best):
         raise not_finite(model)
-    response, propensity = _one_of(best, rng), 1.0 / len(best)
-    features, estimate = task.responses.features(response), estimates.item(response)
-    bonus = k * math.sqrt(widths.item(response))
+    which = int(rng.random() * len(best)) if len(best) > 1 else 0
+    response, propensity = best.item(which), 1.0 / len(best)
+    features, estimate = task.responses.features(response), found.estimates.item(which)
+    bonus = k * math.sqrt(found.squared_widths.item(which))
     told = (response, features, estimate, bonus, propensity, bonus, estimate + bonus, None)
     choice: Choice = new_tuple(Choice, told)
     return choice
@@ -263,7 +278,7 @@ def _one_of(best: Indices, rng: np.random.Generator) -> int:
 
 
 @compiled
-def _most_optimistic(estimates: Array, widths: Array, k: float, random: bool) -> Indices:
+def most_optimistic(estimates: Array, widths: Array, k: float, random: bool) -> Indices:
     """The responses with the highest upper bound, as ``maxima`` gives them."""
     upper = np.empty(len(estimates))
     for y in range(len(estimates)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class LearnedLORIL(ModelAgentSpec):
         As in every agent with a model; the model must learn a representation. By default
         ``LowRank()``, for one-hot features.
     """
+
+    version: ClassVar[int] = 2  # many fresh responses: the last bits of widths, by BLAS
 
     k: NonNegative | None = None
     lam: Lambda = 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 from tellback.agents.agent import ModelAgentSpec
 from tellback.agents.explorers import Explorer, Optimism
@@ -39,6 +39,8 @@ class LORIL(ModelAgentSpec):
     >>> LORIL.as_printed(delta=0.05, log_class_size=4.2, B=1.0).label()
     'loril k=(printed log_class_size=4.2 B=1.0) lam=1/t ties=random'
     """
+
+    version: ClassVar[int] = 2  # many fresh responses: the last bits of widths, by BLAS
 
     k: float | RadiusSpec = 0.1
     lam: float | str = 1.0

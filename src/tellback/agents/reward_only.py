@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,8 @@ class RewardOnly(OptimistSpec):
     k, lam, ties
         As in every optimist.
     """
+
+    version: ClassVar[int] = 2  # many fresh responses: the last bits of widths, by BLAS
 
     def build(self, facts: Facts, rng: np.random.Generator) -> RewardOnlyAgent:
         """An agent that has seen nothing."""

@@ -80,6 +80,10 @@ class Counts:
                 f"features must be {self._shape[0]} real numbers, not {features.dtype} "
                 f"of shape {features.shape}."
             )
+        self.make_room()
+
+    def make_room(self) -> None:
+        """Have room for one more entry."""
         if self.sizes.item(SIZE) == self._capacity:
             self._grow(2 * self._capacity)
 

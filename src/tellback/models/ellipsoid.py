@@ -9,10 +9,12 @@ from typing import Annotated, Protocol
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.compiled import compiled
+from tellback.compiled import compiled, compiled_for_threads
 from tellback.errors import SettingError, real, whole
+from tellback.models.quadratic_forms import BLAS_FROM, QuadraticForms
 from tellback.models.states import demand_size, saved_array
-from tellback.responses import Listed
+from tellback.models.threads import in_threads
+from tellback.responses import TILE, Listed
 from tellback.roles import State
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -32,6 +34,11 @@ _SLACK = 1 + 1e-6  # for rounding of a length of 1
 
 MOST_LOST = 1e-11
 """The largest relative error of the inverse after a removal, about. Beyond it, it is refused."""
+
+
+LAZY = 2**16
+"""Numbers in a matrix of features from which on an update of their cached widths waits until they
+are needed. Then it costs no pass over the features of its own."""
 
 
 class Widths(Protocol):
@@ -60,7 +67,7 @@ class Ellipsoid:
     """The inverse of Sigma = lambda I + sum of g g', by rank-one updates.
 
     For fixed responses it also caches g' Sigma^-1 g of every response, and updates it with one
-    pass over their features per description.
+    pass over their features per description: at once, or, if they are many, when they are needed.
 
     The inverse is never recomputed from Sigma: over millions of rounds, rank-one updates of a
     positive definite inverse are more accurate than inverting a running sum.
@@ -71,6 +78,20 @@ class Ellipsoid:
         d.
     lam : float
         lambda, a constant.
+
+    Attributes
+    ----------
+    inverse : Array
+        Sigma^-1.
+    count : int
+        The number of features in Sigma.
+    log : Array
+        The latest rank-one updates, a row each: u, and its factor. Update n is in row n modulo the
+        number of rows. Without rows until somebody asks for it (``keep_log``).
+    changes : int
+        The number of updates so far.
+    growths : int
+        How often widths may have grown: removals and restored states.
     """
 
     def __init__(self, dim: int, lam: float) -> None:
@@ -82,6 +103,10 @@ class Ellipsoid:
         self._columns = _NO_COLUMNS  # those of the cached responses
         self._widths = _NO_WIDTHS
         self._updated = False  # whether the cached widths were updated since they were computed
+        self.forms = QuadraticForms()
+        self._seen = 0  # updates that are in the cached widths
+        self.log: Array = np.empty((0, dim + 1))
+        self.changes = self.growths = 0
 
     @property
     def log_det(self) -> float:
@@ -114,11 +139,48 @@ class Ellipsoid:
                 f"{self.lam:g} is too small to remove them exactly: {features}."
             )
         self.count -= 1
+        self.growths += 1
+
+    def keep_log(self) -> None:
+        """Keep the latest updates from now on, as many as there are dimensions."""
+        if not len(self.log):
+            self.log = np.empty((max(16, self._shape[0]), self._shape[0] + 1))
 
     def _change(self, features: Array, sign: float, lost: float, longest: float) -> bool:
         demand_size(features, self._shape[0])
+        if self._columns.size >= LAZY:
+            if self.changes - self._seen == len(self.log):  # the next would overwrite one
+                self._catch_up()
+            columns, widths = _NO_COLUMNS, _NO_WIDTHS
+        else:
+            columns, widths = self._columns, self._widths
         self._updated = True
-        return _rank_one(self.inverse, features, sign, lost, longest, self._columns, self._widths)
+        row = self.changes % len(self.log) if len(self.log) else 0
+        if not _rank_one(
+            self.inverse, features, sign, lost, longest, columns, widths, self.log, row
+        ):
+            return False
+        self.changes += 1
+        return True
+
+    def _catch_up(self) -> None:
+        if self._columns.size >= LAZY:
+            in_threads(
+                _update_all,
+                len(self._widths),
+                (self._columns, self._widths, self.log, self._seen, self.changes),
+            )
+        self._seen = self.changes
+
+    def claim_updates(self, responses: Listed) -> tuple[Array, int]:
+        """The widths of many fixed responses, and the number of updates that they have seen.
+
+        The caller must bring them up to date at once.
+        """
+        if responses is not self._cached:
+            self.squared_widths(responses, keep=True)
+        seen, self._seen = self._seen, self.changes
+        return self._widths, seen
 
     def squared_widths(self, responses: Listed, keep: bool) -> Array:
         """g' Sigma^-1 g for every listed response.
@@ -131,6 +193,8 @@ class Ellipsoid:
             Whether to cache the widths, for responses that come again.
         """
         if responses is self._cached:
+            if self._seen != self.changes:
+                self._catch_up()
             return self._widths
         if responses.dim != self._shape[0]:
             raise SettingError(
@@ -140,23 +204,45 @@ class Ellipsoid:
         # Updated widths differ in their last bits from recomputed ones. So equal responses, in
         # another run or after a restore, get the cached widths.
         if self._cached is not None and np.array_equal(self._cached.matrix, responses.matrix):
+            self._catch_up()
             widths = self._widths
         else:
-            widths = _quadratic_forms(self.inverse, responses.columns)
+            widths = self._computed(responses)
             if keep:
                 self._updated = False
         if keep:
             self._cache(responses, widths)
         return widths
 
+    def _computed(self, responses: Listed) -> Array:
+        if self._shape[0] ** 2 * len(responses) < BLAS_FROM:
+            return quadratic_forms(self.inverse, responses.columns)
+        forms, _ = self.forms(self.inverse, responses.columns, self.inverse[0])
+        return forms
+
     def _cache(self, responses: Listed, widths: Array) -> None:
         self._cached, self._columns, self._widths = responses, responses.columns, widths
+        self._seen = self.changes
+        if self._columns.size >= LAZY:
+            self.keep_log()
+
+    def for_kernels(self, responses: Listed) -> tuple[Array, Array, float]:
+        """The inverse, the widths of responses that come again, and the longest g squared.
+
+        Who changes them by ``rank_one`` counts.
+        """
+        self.squared_widths(responses, keep=True)
+        self._updated = True
+        self.changes += len(self.log) + 1  # the log will not have these updates
+        self._seen = self.changes
+        return self.inverse, self._widths, LARGEST_RATIO * self.lam * _SLACK
 
     def state(self) -> State:
         """The inverse, and the cached widths unless the inverse gives the same bits."""
         state: State = {"inverse": self.inverse.copy(), "count": self.count}
         if self._cached is None or not self._updated:
             return {**state, "kept": np.empty((0, *self._shape)), "widths": np.empty(0)}
+        self._catch_up()
         return {**state, "kept": self._cached.matrix.copy(), "widths": self._widths.copy()}
 
     def restore(self, state: State) -> None:
@@ -166,6 +252,8 @@ class Ellipsoid:
         cached = saved_array(state, "kept", (len(widths), *self._shape))
         self.count = whole("count", int(state["count"]), at_least=0)
         self.inverse = inverse
+        self.changes += len(self.log) + 1  # no width of before can be updated to this
+        self.growths += 1
         self._cached, self._columns, self._widths = None, _NO_COLUMNS, _NO_WIDTHS
         if len(cached):
             self._cache(Listed(cached), widths)
@@ -174,8 +262,8 @@ class Ellipsoid:
 
 def demand_short(responses: Listed, lam: float) -> None:
     """Refuse responses with features that are too long for a ridge."""
-    longest, squared = _longest(responses.columns)
-    if not squared <= LARGEST_RATIO * lam * _SLACK:
+    longest = responses.longer_than(LARGEST_RATIO * lam * _SLACK)
+    if longest is not None:
         raise too_long(responses.features(longest), lam, f" of response {longest}")
 
 
@@ -196,19 +284,7 @@ _NO_WIDTHS = np.empty(0)
 
 
 @compiled
-def _longest(columns: Array) -> tuple[int, float]:
-    """The column with the largest squared length, and that length."""
-    dim, responses = columns.shape
-    squares = np.zeros(responses)
-    for i in range(dim):
-        for y in range(responses):
-            squares[y] += columns[i, y] * columns[i, y]
-    longest = int(np.argmax(squares))
-    return longest, squares[longest]
-
-
-@compiled
-def _quadratic_forms(inverse: Array, columns: Array) -> Array:
+def quadratic_forms(inverse: Array, columns: Array) -> Array:
     """g' Sigma^-1 g for every column g."""
     dim, responses = columns.shape
     forms = np.zeros(responses)
@@ -232,12 +308,14 @@ def _rank_one(
     longest: float,
     columns: Array,
     widths: Array,
+    log: Array,
+    row: int,
 ) -> bool:
     """Sherman and Morrison: Sigma^-1 -= u u' / (1 + g'u) with u = Sigma^-1 g, and the widths.
 
     A sign of -1 removes g g'. Returns False, without any change, if Sigma would no longer be
     positive definite by more than ``lost`` times g'g (rounding), if a feature is not finite, or
-    if g'g is above ``longest``.
+    if g'g is above ``longest``. u and its factor are written to a row of the log, if it has rows.
     """
     dim = len(g)
     u = np.empty(dim)
@@ -252,16 +330,53 @@ def _rank_one(
     if not (np.isfinite(grown) and grown > lost * length and length <= longest):
         return False
     shrink = sign / grown
+    if len(log):
+        log[row, :dim] = u
+        log[row, dim] = shrink
     for i in range(dim):
         for j in range(i + 1):  # one triangle, mirrored: stays exactly symmetric
             inverse[i, j] -= u[i] * (u[j] * shrink)
             inverse[j, i] = inverse[i, j]
-    responses = len(widths)
-    if responses:
-        along = np.zeros(responses)
-        for i in range(dim):
-            for y in range(responses):
-                along[y] += u[i] * columns[i, y]
-        for y in range(responses):
-            widths[y] = max(widths[y] - along[y] * along[y] * shrink, 0.0)
+    if len(widths):
+        _update(columns, widths, u, shrink, 0, len(widths))
     return True
+
+
+@compiled
+def rank_one(
+    inverse: Array,
+    g: Array,
+    sign: float,
+    lost: float,
+    longest: float,
+    columns: Array,
+    widths: Array,
+) -> bool:
+    """The same without a log, for other kernels."""
+    no_log = np.empty((0, 0))
+    return _rank_one(inverse, g, sign, lost, longest, columns, widths, no_log, 0)
+
+
+@compiled
+def _update(columns: Array, widths: Array, u: Array, shrink: float, first: int, end: int) -> None:
+    """Update the widths of some responses for a new Sigma."""
+    along = np.zeros(end - first)
+    for i in range(len(columns)):
+        row = columns[i, first:end]  # an index without a sum is vectorised
+        factor = u[i]
+        for y in range(len(along)):
+            along[y] += factor * row[y]
+    part = widths[first:end]
+    for y in range(len(along)):
+        part[y] = max(part[y] - along[y] * along[y] * shrink, 0.0)
+
+
+@compiled_for_threads
+def _update_all(
+    columns: Array, widths: Array, log: Array, seen: int, changes: int, begin: int, end: int
+) -> None:
+    """Update the widths of some responses by the log, a tile at a time."""
+    for first in range(begin, end, TILE):
+        for n in range(seen, changes):
+            u = log[n % len(log)]
+            _update(columns, widths, u, u[-1], first, min(first + TILE, end))

@@ -9,6 +9,8 @@ P(x) is a trigram model (``Trigrams``). The lift is proportional to the fit of x
 regression of all words at once (``WordRegression``) on random Fourier features (``Fourier``): the
 words of x are compared with those that the features make likely, in the metric of the noise. So
 words that go with no features, and words that always go together, count as little as they tell.
+To it is added which words tell this response from others (``Contrast``). A word that is a slip of
+another is read as the other (``near_words``).
 
 A description is learned by one rank-one update. At powers of two all descriptions are learned again
 at once: features are standardised by all so far, columns go to the most frequent words and to words
@@ -26,6 +28,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.errors import SettingError, real, whole
 from tellback.models import doubt
+from tellback.models.contrast import Contrast
 from tellback.models.description_log import DescriptionLog
 from tellback.models.ellipsoid import LOWEST_RIDGE
 from tellback.models.fourier import Fourier
@@ -63,21 +66,16 @@ DOUBTED_FROM = 256
 """Below this number of descriptions, too little is known to doubt one."""
 
 OTHERS = 64
-"""The number of other responses with which the response of a description is compared."""
+"""The number of responses with which the response of a description is compared: the latest."""
 
 MOST_WORDS = 384
 """The number of words in the regression at most, plain and in places."""
 
-MOST_PLACED = 192
+MOST_PLACED = 128
 """The number of words in places among them at most."""
 
-MANY = 2000
-"""Descriptions after which words count half as much by themselves as they ever will.
-
-On people's recordings, in rooms kept for tuning (a batch prototype, 4 seeds), words by themselves
-gained 0.4 points of success after 2,000 descriptions and lost 0.25 after 500. In the rooms that
-are reported, the gain is within chance.
-"""
+MOST_CONTRASTED = 1024
+"""The number of words in the contrast at most: a word costs nothing where it is not said."""
 
 MANY_FEATURES = 100
 """From so many on, words are nearly linear in the features, and waves add only noise."""
@@ -97,9 +95,6 @@ class Keywords(ModelSpec):
         The ridge.
     noise : float
         The least sum of squares of the noise of each word: more makes rare words count less.
-    one_by_one : float
-        How much each word counts by itself, beside the fit of all words together, after very
-        many descriptions. After ``MANY`` of them it is half of that.
 
     Examples
     --------
@@ -107,13 +102,12 @@ class Keywords(ModelSpec):
     0.1
     """
 
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     waves: int = 200
     length: float = 1.0
     lam: float = 0.1
     noise: float = 1.0
-    one_by_one: float = 0.0
 
     def __post_init__(self) -> None:
         self._set_validated(
@@ -121,7 +115,6 @@ class Keywords(ModelSpec):
             length=real("length", self.length, above=0),
             lam=real("lam", self.lam, at_least=LOWEST_RIDGE),
             noise=real("noise", self.noise, above=0),
-            one_by_one=real("one_by_one", self.one_by_one, at_least=0),
         )
 
     @classmethod
@@ -129,7 +122,7 @@ class Keywords(ModelSpec):
         """The settings for so many features, chosen on pictures and on people's recordings."""
         if dim < MANY_FEATURES:
             return cls()
-        return cls(waves=0, lam=3.0, noise=6.0, one_by_one=0.5)
+        return cls(waves=0, lam=3.0, noise=6.0)
 
     def build(self, facts: Facts, rng: np.random.Generator) -> KeywordsModel:
         """A model without data."""
@@ -163,10 +156,13 @@ class KeywordsModel:
         self._vocabulary = Vocabulary()
         self._log = DescriptionLog(dim)
         self._trigrams = Trigrams()
-        self._columns = WordColumns(MOST_WORDS)
+        self._columns = WordColumns(MOST_WORDS, slips=True)
+        self._contrasted = WordColumns(MOST_CONTRASTED)
         self._regression = self._empty_regression()
         self._weights: list[float] = []
+        self._contrast = Contrast(self._fourier.size, 0)
         self._others: Expected | None = None
+        self._latest_points: Array = np.zeros((0, self._fourier.size))
         self.wrong = doubt.LEAST_WRONG
 
     def _empty_regression(self) -> WordRegression:
@@ -184,7 +180,9 @@ class KeywordsModel:
         points = self._fourier(responses.matrix)
         expected = self._regression.expected(points)
         fits = self._regression.fits(told, expected, known)
-        return self._tilted(sentence, fits + self._beside(told, known, points, expected))
+        return self._tilted(
+            sentence, SLOPE * fits + self._beside(sentence, known, points, expected)
+        )
 
     def draws(
         self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
@@ -195,7 +193,9 @@ class KeywordsModel:
         points = self._fourier(responses.matrix)
         expected = self._regression.expected(points)
         fits = self._regression.draws(told, points, count, rng, known)
-        return self._tilted(sentence, fits + self._beside(told, known, points, expected))
+        return self._tilted(
+            sentence, SLOPE * fits + self._beside(sentence, known, points, expected)
+        )
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Add the description to the log, the trigrams and the regression."""
@@ -203,13 +203,16 @@ class KeywordsModel:
         rows = self._vocabulary.learn(sentence)
         self._log.add(row, rows)
         self._trigrams.add(rows)
-        self._columns.add(words(sentence))
+        said = words(sentence)
+        self._columns.add(said)
+        self._contrasted.add(said)
         self._weights.append(1.0)
         self._regression.widen(len(self._columns))
         if self.described in REFITTED_AT:
             self._refit()
         else:
-            self._learn(self._fourier(row[None, :]), self._columns.told(words(sentence)))
+            point = self._fourier(row[None, :])
+            self._learn(point, self._columns.told(said), self._contrasted.told(said))
 
     def learn_silence(self, features: Array) -> None:
         """Learn that nobody had a word for a response: an empty sentence.
@@ -219,14 +222,20 @@ class KeywordsModel:
         """
         self.learn(features, "")
 
-    def _learn(self, point: Array, told: Array) -> None:
+    def _learn(self, point: Array, told: Array, contrasted: Array) -> None:
         """Learn the latest description, as far as it is believed."""
         regression = self._regression
         if self._others is not None:
-            own = regression.fits(told, regression.expected(point))
-            others = regression.fits(told, self._others)
-            lift = doubt.lifts(np.hstack([own, others])[None, :])
-            self._weights[-1] = float(doubt.believed(lift, self.wrong)[0])
+            self._others = self._others.with_latest(regression.expected(point))
+            fits = regression.fits(told, self._others)[None, :]
+            fits = np.hstack([fits[:, -1:], fits])
+            weights = doubt.believed(doubt.lifts(fits), self.wrong)
+            self._latest_points = np.vstack([self._latest_points[1:], point])
+            self._contrast.widen(len(contrasted))
+            self._contrast.learn(
+                point, contrasted[None, :], SLOPE * fits, weights, self._latest_points
+            )
+            self._weights[-1] = float(weights[0])
         regression.learn(point[0], told, self._weights[-1])
 
     def _refit(self) -> None:
@@ -234,7 +243,6 @@ class KeywordsModel:
         log, n = self._log, self.described
         features = log.features[log.described]
         sentences = [self._vocabulary.words_of(log.sentence_of(entry)) for entry in log.described]
-        picked = np.linspace(0, n - 1, OTHERS).astype(np.int64)
         weights = np.array(self._weights)
         self._fourier.fit(features)
         points = self._fourier(features)
@@ -245,11 +253,20 @@ class KeywordsModel:
             told = np.array([self._columns.told(sentence) for sentence in sentences])
         self._regression.fit(points, told, weights)
         if n >= DOUBTED_FROM:
-            lift = doubt.lifts(self._regression.left_out(points, told, weights, picked))
+            fits = self._regression.left_out(points, told, weights, OTHERS)
+            lift = doubt.lifts(fits)
             self.wrong = doubt.share_wrong(lift, self.wrong)
             weights = doubt.believed(lift, self.wrong)
             self._regression.fit(points, told, weights)
-            self._others = self._regression.expected(points[picked])
+            self._others = self._regression.expected(points[-OTHERS:])
+            self._latest_points = points[-OTHERS:]
+            contrasted = np.array([self._contrasted.told(sentence) for sentence in sentences])
+            self._contrast = Contrast(points.shape[1], len(self._contrasted))
+            for i in range(0, n, OTHERS):
+                few = slice(i, i + OTHERS)
+                self._contrast.learn(
+                    points[few], contrasted[few], SLOPE * fits[few], weights[few], points[few]
+                )
         self._weights = weights.tolist()
 
     def _checked(self, instruction: Instruction, responses: Listed) -> str:
@@ -264,26 +281,23 @@ class KeywordsModel:
         said = words(sentence)
         return self._columns.told(said), self._columns.known(said)
 
-    def _beside(self, told: Array, known: float, points: Array, expected: Expected) -> Array:
-        """What is added to the fit of all known words: each by itself, and those never heard.
+    def _beside(self, sentence: str, known: float, points: Array, expected: Expected) -> Array:
+        """What is added to the log-lift: the contrast with others, and words never heard.
 
         The latter rather belong to a response of which little is known. Without this, an agent
         would choose again what it was told about, and never hear the others' words.
         """
-        added = np.zeros(len(points))
-        if self.described and self._spec.one_by_one:
-            share = self._regression.weight / (self._regression.weight + MANY)
-            lifts = self._regression.lifts(told, expected, known)
-            added += share * self._spec.one_by_one * lifts
+        added = self._contrast.lifts(self._contrasted.told(words(sentence)), points)
         if self.described and known < 1.0:
-            added += UNHEARD * (1 - known) * self._regression.unknown(points, expected)
+            unknown = self._regression.unknown(points, expected)
+            added += SLOPE * UNHEARD * (1 - known) * unknown
         return added
 
-    def _tilted(self, sentence: str, fits: Array) -> Array:
-        """The probability of a sentence from how well it fits."""
+    def _tilted(self, sentence: str, lifts: Array) -> Array:
+        """The probability of a sentence from its log-lifts."""
         rows = self._vocabulary.look_up(sentence)
         size = max(rows, default=0) + len(self._vocabulary)
-        return _as_probabilities(self._trigrams.log_probability(rows, size) + SLOPE * fits)
+        return _as_probabilities(self._trigrams.log_probability(rows, size) + lifts)
 
     def speak(self, features: Array, rng: np.random.Generator) -> str:
         """A description of a response, drawn word by word."""
@@ -311,6 +325,7 @@ class KeywordsModel:
             **self._log.state(),
             **self._fourier.state(),
             **self._regression.state(),
+            **self._contrast.state(),
             "words": self._vocabulary.state(),
             "columns": self._columns.state(),
             "weights": np.array(self._weights),
@@ -328,22 +343,29 @@ class KeywordsModel:
         trigrams = Trigrams()
         for entry in log.described.tolist():
             trigrams.add(log.sentence_of(entry))
-        columns = WordColumns.restored(np.asarray(state["columns"]), MOST_WORDS)
-        count = OTHERS if len(log) >= DOUBTED_FROM else 0
+        columns = WordColumns.restored(np.asarray(state["columns"]), MOST_WORDS, slips=True)
+        contrasted = WordColumns(MOST_CONTRASTED)
+        contrasted.add(vocabulary.words_of(range(END + 1, len(vocabulary))))
+        doubted = len(log) >= DOUBTED_FROM
         at_fit = np.shape(state["others"])[-1]
         if at_fit > len(columns):
             raise SettingError(f"The saved others cannot have {at_fit} words.")
+        count = OTHERS if doubted else 0
         others = Expected(
             saved_array(state, "others", (count, at_fit if count else 0)),
             saved_array(state, "others_squares", (count,), least=0),
         )
         regression = self._empty_regression()
         regression.restore(state, len(columns))
+        size = self._fourier.size
+        contrast = Contrast.restored(state, size, len(contrasted) if doubted else 0)
         self._fourier.restore(state)
         self._vocabulary, self._log, self._trigrams = vocabulary, log, trigrams
         self._columns, self._regression = columns, regression
+        self._contrasted, self._contrast = contrasted, contrast
         self._weights, self.wrong = weights.tolist(), wrong
-        self._others = others if count else None
+        self._others = others if doubted else None
+        self._latest_points = self._fourier(log.features[log.described[-count:]][:count])
 
 
 def _as_probabilities(logs: Array) -> Array:

@@ -49,10 +49,12 @@ class TableLabels(NothingLearned):
 
     def __init__(self, instructions: int) -> None:
         self.size = instructions
+        self._rows = np.arange(instructions)
 
     def look_up(self, instruction: Instruction) -> SparseLabel:
         """The instruction's own row."""
-        return SparseLabel(np.array([checked_instruction(instruction, self.size)]), _ONE)
+        row = checked_instruction(instruction, self.size)
+        return SparseLabel(self._rows[row : row + 1], _ONE)
 
     learn = look_up
 

@@ -16,6 +16,7 @@ not grow with the history. Refreshing one entry at a time is the incremental EM 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,7 @@ class MixtureModel:
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """f-hat(x) . g(y, s) for every listed response y."""
         if responses is not self._accepted:
-            self._accept(responses)
+            self.accept(responses)
         x = instruction
         if type(x) is not int or not 0 <= x < self._instructions:
             x = checked_instruction(x, self._instructions)
@@ -114,7 +115,7 @@ class MixtureModel:
         smoothing, or 1 / |X| without smoothing: then the prior weighs as much as one description.
         """
         if responses is not self._accepted:
-            self._accept(responses)
+            self.accept(responses)
         x, others = checked_instruction(instruction, self._instructions), self._instructions - 1
         shape = (whole("count", count), len(self._totals))
         a = self._smoothing or 1 / self._instructions
@@ -126,7 +127,8 @@ class MixtureModel:
         mixture_kernels.mix(f, responses.columns, draws)
         return draws
 
-    def _accept(self, responses: Listed) -> None:
+    def accept(self, responses: Listed) -> None:
+        """Refuse responses whose features are no distributions."""
         demand_distributions("mixture", responses, self._expected.shape[1])
         self._accepted = responses
 
@@ -152,6 +154,13 @@ class MixtureModel:
         )
         if entry == NONE:
             refuse_features(features)
+
+    def for_kernels(self) -> tuple[Any, ...]:
+        """What ``mixture_kernels.learn`` needs, with room for one more entry."""
+        counts = self._counts
+        counts.make_room()
+        tables = (counts.first, counts.links, counts.numbers, counts.slots, counts.sizes)
+        return *tables, self._expected, self._totals, self._refresh, self._smoothing
 
     def log_likelihood(self) -> float:
         """The sum over descriptions of log f-hat(x') . g(y, s) (Algorithm 1, line 3)."""

@@ -10,6 +10,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.errors import SettingError
 from tellback.models.ellipsoid import Ellipsoid
+from tellback.models.search.found import Found
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 from tellback.specs import Spec
@@ -61,6 +62,20 @@ class SharesSigma(Protocol):
     """A model with Sigma, which an explorer can share."""
 
     ellipsoid: Ellipsoid
+
+
+@runtime_checkable
+class Searching(SharesSigma, Protocol):
+    """A model that searches for the response an optimist chooses, without listing all estimates."""
+
+    def most_optimistic(
+        self, instruction: Instruction, responses: Listed, k: float, keep: bool, random: bool
+    ) -> Found:
+        """The responses with the highest estimate plus k times the width in its Sigma.
+
+        ``keep`` says whether the same responses come again, ``random`` whether all that tie are
+        wanted, or the first alone.
+        """
 
 
 @runtime_checkable
@@ -142,6 +157,8 @@ def demand_distributions(model: str, responses: Listed, dim: int) -> None:
 
 def checked_instruction(instruction: Instruction, instructions: int) -> int:
     """The instruction as a row of the table; an error if there is no such row."""
+    if type(instruction) is int and 0 <= instruction < instructions:  # nearly always
+        return instruction
     if (
         isinstance(instruction, bool)
         or not isinstance(instruction, int | np.integer)

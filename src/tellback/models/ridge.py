@@ -12,20 +12,31 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
-from tellback.errors import SettingError, whole
-from tellback.models.ellipsoid import Ellipsoid, Lambda, demand_short
+from tellback.errors import SettingError, one_of, whole
+from tellback.models.ellipsoid import LAZY, Ellipsoid, Lambda, demand_short, quadratic_forms
 from tellback.models.labels import EmbeddedLabels, LabelEncoder, SentenceLabels, TableLabels
 from tellback.models.model import ModelSpec
+from tellback.models.quadratic_forms import BLAS_FROM
+from tellback.models.search.found import Found, best_of
+from tellback.models.search.pruned import Pruned
+from tellback.models.search.scan import scan
 from tellback.models.states import saved_array
-from tellback.responses import Listed
+from tellback.responses import TILE, Listed
 from tellback.roles import Facts, Instruction, State
+
+SEARCHES = ("scan", "pruned")
+"""How the best of many fixed responses is found."""
+
+Search = Annotated[str, partial(one_of, options=SEARCHES)]
+"""A setting that is one of them."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,10 @@ class Ridge(ModelSpec):
         lambda. An explorer with the same lambda shares Sigma with the model.
     labels : TextEncoderSpec or None
         The encoder of sentences as labels. None is one-hot: no instructions share anything.
+    search : "scan" or "pruned"
+        How an optimist finds its choice among fixed responses. ``scan`` looks at all of them each
+        round. ``pruned`` keeps them in clusters, in a copy, and looks only at clusters that may
+        hold the best: the same choices, and quicker where there are many responses in clusters.
 
     Examples
     --------
@@ -48,6 +63,7 @@ class Ridge(ModelSpec):
 
     lam: Lambda = 1.0
     labels: TextEncoderSpec | None = None
+    search: Search = "scan"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -84,6 +100,8 @@ class RidgeModel:
         self._counts = np.zeros(self._labels.size, dtype=np.int64)  # of descriptions, by row
         self._silent = 0  # rounds in Sigma that nobody described
         self._checked: Listed | None = None
+        self._prunes = spec.search == "pruned"
+        self._pruned: tuple[Listed, Pruned] | None = None
 
     @property
     def described(self) -> int:
@@ -96,8 +114,34 @@ class RidgeModel:
         f: Array = self.ellipsoid.inverse @ (weights @ self._sums[rows])
         return f
 
+    def most_optimistic(
+        self, instruction: Instruction, responses: Listed, k: float, keep: bool, random: bool
+    ) -> Found:
+        """The responses with the highest f-hat(x) . g(y, s) + k |g(y, s)| in Sigma^-1."""
+        self._check(responses)
+        rows, weights = self._labels.look_up(instruction)
+        sigma = self.ellipsoid
+        columns, inverse, sums = responses.columns, sigma.inverse, self._sums
+        if keep and self._prunes:
+            if self._pruned is None or self._pruned[0] is not responses:
+                self._pruned = responses, Pruned(responses, sigma)
+            return self._pruned[1].best(_f(inverse, sums, rows, weights), k, random)
+        if keep and columns.size >= LAZY:
+            return scan(sigma, _f(inverse, sums, rows, weights), k, responses, random)
+        if not keep and self._dim**2 * len(responses) >= BLAS_FROM:
+            f = _f(inverse, sums, rows, weights)
+            widths, estimates = sigma.forms(inverse, columns, f)
+            return Found(*best_of(estimates, widths, k, random))
+        widths = sigma.squared_widths(responses, keep) if keep else _NONE
+        return Found(*_best(inverse, sums, rows, weights, columns, widths, k, random))
+
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
         """f-hat(x) . g(y, s) for every listed response y: a real number, near 0 to 1."""
+        self._check(responses)
+        rows, weights = self._labels.look_up(instruction)
+        return _estimate(self.ellipsoid.inverse, self._sums, rows, weights, responses.columns)
+
+    def _check(self, responses: Listed) -> None:
         if responses.dim != self._dim:
             raise SettingError(
                 f"ridge was built for {self._dim} features; here are {responses.dim}."
@@ -105,8 +149,6 @@ class RidgeModel:
         if responses is not self._checked:  # refuse long features now, not when they are learned
             demand_short(responses, self.ellipsoid.lam)
             self._checked = responses
-        rows, weights = self._labels.look_up(instruction)
-        return _estimate(self.ellipsoid.inverse, self._sums, rows, weights, responses.columns)
 
     def draws(
         self, instruction: Instruction, responses: Listed, count: int, rng: np.random.Generator
@@ -127,10 +169,11 @@ class RidgeModel:
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Add the description to the sums of its label, and its features to Sigma."""
-        self._labels.look_up(description)  # an error here must come before any change
+        rows, weights = self._labels.look_up(description)  # an error must come before any change
         self.ellipsoid.add(features)
-        rows, weights = self._labels.learn(description)
-        self._make_room()
+        if not len(rows):  # new words
+            rows, weights = self._labels.learn(description)
+            self._make_room()
         _add(self._sums, self._counts, rows, weights, features, 1)
 
     def learn_silence(self, features: Array) -> None:
@@ -187,22 +230,56 @@ def _labels(spec: Ridge, facts: Facts) -> LabelEncoder:
     return SentenceLabels() if spec.labels is None else EmbeddedLabels(spec.labels)
 
 
+_NONE = np.empty(0)
+
+
 @compiled
-def _estimate(inverse: Array, sums: Array, rows: Indices, weights: Array, columns: Array) -> Array:
-    """g . Sigma^-1 (sum of weights times sums) for every column g."""
-    dim, responses = columns.shape
+def _f(inverse: Array, sums: Array, rows: Indices, weights: Array) -> Array:
+    """Sigma^-1 (sum of weights times sums)."""
+    dim = len(inverse)
     summed = np.zeros(dim)
     for k in range(len(rows)):
         for i in range(dim):
             summed[i] += weights[k] * sums[rows[k], i]
-    estimates = np.zeros(responses)
+    f = np.zeros(dim)
     for i in range(dim):
-        f = 0.0
         for j in range(dim):
-            f += inverse[i, j] * summed[j]
-        for y in range(responses):
-            estimates[y] += f * columns[i, y]
+            f[i] += inverse[i, j] * summed[j]
+    return f
+
+
+@compiled
+def _estimate(inverse: Array, sums: Array, rows: Indices, weights: Array, columns: Array) -> Array:
+    """f . g for every column g, a tile at a time."""
+    dim, responses = columns.shape
+    f = _f(inverse, sums, rows, weights)
+    estimates = np.zeros(responses)
+    for first in range(0, responses, TILE):
+        tile = estimates[first : first + TILE]
+        for i in range(dim):
+            row = columns[i, first : first + len(tile)]  # an index without a sum is vectorised
+            factor = f[i]
+            for y in range(len(tile)):
+                tile[y] += factor * row[y]
     return estimates
+
+
+@compiled
+def _best(
+    inverse: Array,
+    sums: Array,
+    rows: Indices,
+    weights: Array,
+    columns: Array,
+    widths: Array,
+    k: float,
+    random: bool,
+) -> tuple[Indices, Array, Array]:
+    """``Found`` among responses with these squared widths, or none computed so far."""
+    estimates = _estimate(inverse, sums, rows, weights, columns)
+    if not len(widths):
+        widths = quadratic_forms(inverse, columns)
+    return best_of(estimates, widths, k, random)
 
 
 @compiled

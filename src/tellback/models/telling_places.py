@@ -15,8 +15,10 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.models.word_columns import plain_and_placed
 
-SELDOM = 3
-"""A place is tried if its word occurs there at least so often, and elsewhere."""
+SELDOM, RARE = 3, 1 / 256
+"""A place is tried if its word occurs there at least so often, and in at least this share of the
+descriptions, and as often elsewhere: trying all of them would take long, and rare ones tell
+little."""
 
 TINY = 1e-6
 
@@ -46,9 +48,10 @@ def candidates(sentences: Sequence[Sequence[str]]) -> Candidates:
         for name in dict.fromkeys(plain_and_placed(sentence)):
             rows.setdefault(name, []).append(n)
     names: dict[tuple[str, ...], str] = {}
+    least = max(SELDOM, RARE * len(sentences))
     for name, where in rows.items():
         word, *place = name.split(" ", 1)
-        if place and SELDOM <= len(where) <= len(rows[word]) - SELDOM:
+        if place and least <= len(where) <= len(rows[word]) - least:
             names.setdefault((word, *map(str, where)), name)
     placed = np.zeros((len(sentences), len(names)))
     for i, name in enumerate(names.values()):

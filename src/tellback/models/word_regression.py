@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tellback.arrays import Array, Indices
+from tellback.arrays import Array
 from tellback.compiled import compiled_freely
 from tellback.errors import SettingError
 from tellback.models.states import saved_array
@@ -27,12 +27,6 @@ NOISE_RATE = 0.01
 """The least noise of a word a description, in the long run."""
 
 TINY = 1e-12
-
-SHRUNK = 0.1
-"""By how much the probability of a word is shrunk towards its usual share.
-
-The regression may say 0 or 1, and nobody is that sure.
-"""
 
 
 class Expected(NamedTuple):
@@ -48,6 +42,16 @@ class Expected(NamedTuple):
 
     words: Array
     squares: Array
+
+    def with_latest(self, latest: Expected) -> Expected:
+        """The same without its first point, and with this one at the end.
+
+        Words that are newer than the others were not expected of them.
+        """
+        words = np.zeros((len(self.words), latest.words.shape[1]))
+        words[:-1, : self.words.shape[1]] = self.words[1:]
+        words[-1] = latest.words[0]
+        return Expected(words, np.append(self.squares[1:], latest.squares))
 
 
 class WordRegression:
@@ -155,17 +159,6 @@ class WordRegression:
         products = _products(expected.words, by_told[None, :])[:, 0]
         return _fits(products, expected.squares, self.weight)
 
-    def lifts(self, told: Array, expected: Expected, known: float = 1.0) -> Array:
-        """How much likelier a sentence is of each point than usual, word by word, as a log.
-
-        Here the noise of a word depends on how likely the word is (it is p (1 - p)), and words
-        are independent. In ``fits`` the noise is always the same, and words may go together. With
-        many descriptions each sees mistakes of the other. The parameters are those of ``fits``.
-        """
-        size = expected.words.shape[1]
-        usual = ((self.counts + 0.5) / (self.weight + 1))[:size]
-        return _lifts(told[:size], expected.words + self.usual[:size], usual, known)
-
     def word_fits(self, expected: Expected) -> Array:
         """How much each word adds to the fit of a sentence: a row a point."""
         return _fits(expected.words @ self.metric, expected.squares[:, None], self.weight)
@@ -207,7 +200,7 @@ class WordRegression:
         self.inverse, self.coefficients, self.metric = inverse, coefficients, metric
         self.counts, self.weight = counts, weight
 
-    def left_out(self, points: Array, told: Array, weights: Array, others: Indices) -> Array:
+    def left_out(self, points: Array, told: Array, weights: Array, chunk: int) -> Array:
         """The fit of each description, by the regression without it.
 
         By the formulas of Sherman and Morrison, all at once.
@@ -216,13 +209,14 @@ class WordRegression:
         ----------
         points, told, weights : Array
             All descriptions that were learned.
-        others : Indices
-            Which descriptions to compare each with.
+        chunk : int
+            Each description is compared with the responses of so many in a row, its own among
+            them. It must divide the number of descriptions.
 
         Returns
         -------
         Array
-            A row a description: of its own response, then of the response of each of the others.
+            A row a description: of its own response, then of each response of its chunk.
         """
         usual, metric = self.usual, self.metric
         grown = weights * np.einsum("ni,ni->n", points @ self.inverse, points)
@@ -230,17 +224,21 @@ class WordRegression:
         missed = told - (points @ self.coefficients.T - usual)
         c = weights / (1 - grown)
         expected = told - missed / (1 - grown)[:, None]
-        by_missed, by_told, by_expected = missed @ metric, told @ metric, expected @ metric
+        by_missed, by_told = missed @ metric, told @ metric
         k = c / np.maximum(1 - c * np.einsum("nw,nw->n", missed, by_missed), 1e-3)
-        missed_told = np.einsum("nw,nw->n", by_missed, told)
-        missed_expected = np.einsum("nw,nw->n", by_missed, expected)
-        products = np.einsum("nw,nw->n", by_told, expected) + k * missed_told * missed_expected
-        squares = np.einsum("nw,nw->n", by_expected, expected)
-        own = _fits(products, squares + k * missed_expected**2, self.weight)
-        crossed = by_missed @ expected[others].T
-        products = by_told @ expected[others].T + (k * missed_told)[:, None] * crossed
-        fits = _fits(products, squares[others] + k[:, None] * crossed**2, self.weight)
-        return np.hstack([own[:, None], fits])
+        missed_told = k * np.einsum("nw,nw->n", by_missed, told)
+        squares = np.einsum("nw,nw->n", expected @ metric, expected)
+
+        def by_chunk(rows: Array) -> Array:
+            return rows.reshape(-1, chunk, rows.shape[-1])
+
+        others = by_chunk(expected).transpose(0, 2, 1)
+        crossed = (by_chunk(by_missed) @ others).reshape(-1, chunk)
+        products = (by_chunk(by_told) @ others).reshape(-1, chunk) + missed_told[:, None] * crossed
+        lengths = np.repeat(squares.reshape(-1, chunk), chunk, axis=0) + k[:, None] * crossed**2
+        fits = _fits(products, lengths, self.weight)
+        n = np.arange(len(points))
+        return np.hstack([fits[n, n % chunk][:, None], fits])
 
 
 def _fits(products: Array, squares: Array, weight: float) -> Array:
@@ -326,20 +324,6 @@ def _products(rows: Array, columns: Array) -> Array:
                 product += rows[y, i] * columns[w, i]
             products[y, w] = product
     return products
-
-
-@compiled_freely
-def _lifts(told: Array, likely: Array, usual: Array, known: float) -> Array:
-    """The log-likelihood of a sentence by the probabilities of its words, less the usual one."""
-    lifts = np.zeros(len(likely))
-    for y in range(len(likely)):
-        for w in range(len(told)):
-            p = (1 - SHRUNK) * min(max(likely[y, w], 0.0), 1.0) + SHRUNK * usual[w]
-            if told[w] > 0:
-                lifts[y] += np.log(p / usual[w])
-            else:
-                lifts[y] += known * np.log((1 - p) / (1 - usual[w]))
-    return lifts
 
 
 @compiled_freely

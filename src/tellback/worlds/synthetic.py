@@ -123,7 +123,7 @@ class SyntheticWorld:
         self._instructions = spec.instructions
         self._uniform = spec.asks == "uniform"
         self._listed = listed
-        self._only = listed[0] if len(listed) == 1 else None
+        self.only = listed[0] if len(listed) == 1 else None
         self._teacher = teacher
         self._cumulative: list[float] = []
         if not isinstance(spec.asks, str):
@@ -132,16 +132,16 @@ class SyntheticWorld:
 
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
         """A task that does not depend on the history."""
-        if self._only is not None and self._uniform:  # the paper's world: a shortcut
+        if self.only is not None and self._uniform:  # the paper's world: a shortcut
             x = int(rng.random() * self._instructions)
-            task: Task = new_tuple(Task, (0, x, self._only))
+            task: Task = new_tuple(Task, (0, x, self.only))
             return task
         context, responses = self._context(rng)
         return Task(context, self._instruction(context, rng), responses)
 
     def _context(self, rng: np.random.Generator) -> tuple[Any, Listed]:
-        if self._only is not None:
-            return 0, self._only
+        if self.only is not None:
+            return 0, self.only
         if self._listed:
             s = int(rng.random() * len(self._listed))
             return s, self._listed[s]
@@ -166,8 +166,8 @@ class SyntheticTeacher:
     def __init__(self, f: Array, listed: Sequence[Listed]) -> None:
         self._columns = [responses.columns for responses in listed]
         # One row per component, for a search in memory order.
-        self._cumulative = np.ascontiguousarray(np.cumsum(f, axis=0).T)
-        self._cumulative /= self._cumulative[:, -1:]
+        self.cumulative = np.ascontiguousarray(np.cumsum(f, axis=0).T)
+        self.cumulative /= self.cumulative[:, -1:]
 
     def describe(self, context: Any, response: int, rng: np.random.Generator) -> int:
         """A description of the response, without knowledge of the instruction."""
@@ -176,7 +176,7 @@ class SyntheticTeacher:
             raise SettingError(
                 f"A response is a whole number from 0 to {columns.shape[1] - 1}, not {response!r}."
             )
-        return _describe(columns, response, self._cumulative, rng.random())
+        return draw_description(columns, response, self.cumulative, rng.random())
 
 
 class SyntheticTruth:
@@ -195,6 +195,11 @@ class SyntheticTruth:
     def f(self) -> Array:
         """F."""
         return self._f
+
+    @property
+    def table(self) -> tuple[Array, Array] | None:
+        """P(x | y) for every x and y, and the largest for every x; None if not one table fits."""
+        return (self._tables[0], self._bests[0]) if len(self._tables) == 1 else None
 
     def reward(self, task: Task, response: int) -> float:
         """P(x_t | y, s_t)."""
@@ -254,7 +259,7 @@ def _checked_asks(asks: object, instructions: int) -> str | tuple[float, ...]:
 
 
 @compiled
-def _describe(columns: Array, response: int, cumulative: Array, u: float) -> int:
+def draw_description(columns: Array, response: int, cumulative: Array, u: float) -> int:
     """Draw a component from g(y, s), then an instruction from its column of F, with one u."""
     dim, instructions = cumulative.shape
     component = 0

@@ -1,0 +1,106 @@
+"""Runs that are compiled as a whole are those that ``play`` plays, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tellback import play
+from tellback.agents import LORIL, Certified, EpsilonGreedy, Greedy, Thompson, Uniform
+from tellback.compiled_run import play_compiled
+from tellback.lab.run_spec import RunSpec
+from tellback.models import Mixture, Ridge
+from tellback.roles import AgentSpec
+from tellback.worlds import Synthetic
+
+COLUMNS = ("instructions", "responses", "descriptions", "rewards", "regrets", "regret")
+TIES = st.sampled_from(["random", "first"])
+MODELS = st.builds(Mixture, refresh=st.sampled_from([1, 32]), smoothing=st.sampled_from([0.0, 0.1]))
+AGENTS = st.one_of(
+    st.builds(LORIL, k=st.sampled_from([0.1, 3]), lam=st.sampled_from([0.05, 1.0]), ties=TIES),
+    st.builds(LORIL, model=MODELS, ties=TIES),
+    st.builds(Greedy, model=MODELS, ties=TIES),
+    st.builds(EpsilonGreedy, st.sampled_from([0.0, 0.3, 1.0]), ties=TIES),
+    st.just(Uniform()),
+)
+SEEDS = st.one_of(st.integers(0, 2**70), st.integers(0, 9))
+
+
+@settings(max_examples=25)
+@given(
+    AGENTS,
+    st.builds(
+        Synthetic,
+        instructions=st.sampled_from([1, 7, 400]),
+        responses=st.sampled_from([1, 6, 40]),
+        rank=st.sampled_from([1, 4]),
+        seed=st.sampled_from([None, 5]),
+    ),
+    st.integers(1, 500),
+    SEEDS,
+)
+def test_it_is_the_run_that_play_plays(
+    agent: AgentSpec, world: Synthetic, rounds: int, seed: int
+) -> None:
+    run, compiled = play(world, agent, rounds, seed=seed), played(world, agent, rounds, seed)
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(compiled, name), getattr(run, name), err_msg=name)
+    assert compiled.match_check == run.match_check
+    state, expected = compiled.agent.state(), run.agent.state()  # type: ignore[attr-defined]
+    assert state.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(state[name], value, err_msg=name)
+
+
+def test_it_grows_with_its_history_and_tells_every_round_once() -> None:
+    """More distinct descriptions than there is room for at first, and several reports."""
+    world, told = Synthetic(instructions=900, responses=30), list[int]()
+    compiled = played(world, LORIL(), 2500, 3, told.append)
+    assert sum(told) == 2500
+    assert len(told) > 2
+    run = play(world, LORIL(), 2500, seed=3)
+    np.testing.assert_array_equal(compiled.regret, run.regret)
+
+
+@pytest.mark.parametrize(
+    ("world", "agent"),
+    [
+        (Synthetic(contexts=2), LORIL()),
+        (Synthetic(contexts="fresh"), LORIL()),
+        (Synthetic(instructions=3, asks=(0.5, 0.3, 0.2)), LORIL()),
+        (Synthetic(), LORIL(model=Ridge())),
+        (Synthetic(), LORIL(lam="1/t")),
+        (Synthetic(), Certified(Greedy())),
+        (Synthetic(), Thompson()),
+    ],
+    ids=repr,
+)
+def test_any_other_run_is_left_to_play(world: Synthetic, agent: AgentSpec) -> None:
+    assert play_compiled(world, agent, 10, 0) is None
+
+
+def test_a_study_stores_the_regret_of_play() -> None:
+    run = RunSpec(Synthetic(), EpsilonGreedy(0.2), 300, 4)
+    curve, noted = run.perform()
+    record = play(run.world, run.agent, 300, seed=4)
+    np.testing.assert_array_equal(curve, record.regret[run.points() - 1])
+    assert noted["match_check"] == record.match_check.data()  # type: ignore[union-attr]
+    isolated, _ = run.perform(isolated=True)
+    np.testing.assert_array_equal(curve, isolated)
+
+
+def test_an_edit_of_the_compiled_loop_makes_its_runs_be_played_again() -> None:
+    rooms = RunSpec(Synthetic(), LORIL(), 10, 0).rooms().digests
+    assert "compiled_run" in rooms
+    assert "compiled_run" not in RunSpec(Synthetic(contexts=2), LORIL(), 10, 0).rooms().digests
+
+
+def played(*arguments: Any) -> Any:
+    """A run that must be of the compiled kind."""
+    compiled = play_compiled(*arguments)
+    assert compiled is not None
+    return compiled
