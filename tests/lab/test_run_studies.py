@@ -16,6 +16,7 @@ from tellback import play
 from tellback.agents import LORIL, AgentSpec, EpsilonGreedy, Greedy, Uniform
 from tellback.errors import SettingError
 from tellback.lab import (
+    Listener,
     Processes,
     Results,
     RunsFailedError,
@@ -381,3 +382,24 @@ def test_what_fails_in_one_study_keeps_nothing_else_from_being_done(tmp_path: Pa
     # Also in the study in which it fails, the others are played to the end.
     tuned = complete.tuned("LORIL")
     assert all(store.has(bad.run(tuned, seed)) for seed in bad.reported)
+
+
+def test_each_study_is_told_of_as_soon_as_its_runs_are_stored(tmp_path: Path) -> None:
+    """Also studies whose settings must be chosen first, and runs that are stored already."""
+    world = Synthetic(instructions=5, responses=3, rank=2)
+    agents = {"LORIL": (LORIL(k=0.1), LORIL(k=1.0)), "random": (Uniform(),)}
+    made: Any = {"rounds": 20, "tuning": (8, 9), "reported": (0, 1, 2)}
+    studies = [
+        Study("chosen", world, agents, everywhere=False, **made),
+        Study("at once", world, agents, **made),
+    ]
+    told: list[tuple[str, int]] = []
+
+    class Told(Listener):
+        def complete(self, results: Results) -> None:
+            regret = results.final(results.tuned("LORIL"))
+            told.append((results.study.name, len(regret)))
+
+    for _ in range(2):
+        run_studies(studies, Store(tmp_path), on="inline", listener=Told())
+    assert told == 2 * [("at once", 3), ("chosen", 3)]

@@ -346,7 +346,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.floats(0, 1, exclude_max=True), st.integers(1, 255))
 def test_any_changed_byte_is_found_out(sound: Store, where: float, flip: int) -> None:
     original = sound.path(SHORT).read_bytes()

@@ -181,7 +181,7 @@ def test_a_new_version_of_any_part_is_a_new_identity(
     changed: type[Spec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = RunSpec(WORLD, LORIL(), 50, 1).identity
-    monkeypatch.setattr(changed, "version", 2)
+    monkeypatch.setattr(changed, "version", changed.version + 1)
     assert RunSpec(WORLD, LORIL(), 50, 1).identity != before
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import matplotlib as mpl
 import matplotlib.image
@@ -23,6 +24,7 @@ from tellback.extras import install_command
 from tellback.models import Sentence
 from tellback.paper import images
 from tellback.worlds.pictures import COLOURS
+from tests.support.command import WIDE, tellback_here
 from tests.support.patience import PATIENCE
 
 pytest.importorskip("torch")
@@ -47,13 +49,15 @@ class Place(NamedTuple):
     def log(self) -> Path:
         return self.folder / "log"
 
-    def start(self) -> subprocess.Popen[str]:
-        env = {
-            **os.environ,
-            "COLUMNS": "200",
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **WIDE,
             "XDG_CACHE_HOME": str(self.folder / "cache"),
             "MPLCONFIGDIR": mpl.get_cachedir(),  # its list of fonts is long in the making
         }
+
+    def start(self) -> subprocess.Popen[str]:
         with self.log.open("w") as log:
             return subprocess.Popen(
                 [*WORDS, "--results", str(self.results)],
@@ -61,7 +65,7 @@ class Place(NamedTuple):
                 stderr=log,
                 text=True,
                 start_new_session=True,
-                env=env,
+                env={**os.environ, **self.environment},
             )
 
     def finish(self) -> str:
@@ -109,7 +113,11 @@ def stamps(paths: list[Path]) -> dict[Path, tuple[int, int]]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Place, str]:
     place = Place(tmp_path_factory.mktemp("undisturbed"))
-    return place, place.finish()
+    words = [*WORDS[1:], "--results", str(place.results), "--on", "inline"]
+    with patch.dict(os.environ, place.environment):
+        done = tellback_here(*words, cwd=place.folder)
+    assert done.returncode == 0, done.stderr
+    return place, done.stdout
 
 
 def test_it_prints_the_claim_beside_what_was_measured(undisturbed: tuple[Place, str]) -> None:

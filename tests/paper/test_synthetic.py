@@ -15,6 +15,7 @@ import polars
 import pytest
 
 from tellback.paper import optimiser, synthetic
+from tests.support.command import tellback_here
 from tests.support.patience import PATIENCE
 
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
@@ -42,10 +43,10 @@ def wait_for_results(folder: Path, count: int) -> None:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     folder = tmp_path_factory.mktemp("undisturbed")
-    process = start(folder)
-    out, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, err
-    return folder, out, err
+    words = [*WORDS[1:], "--results", str(folder), "--on", "inline"]
+    done = tellback_here(*words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout, done.stderr
 
 
 def results_of(folder: Path) -> dict[str, bytes]:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +19,8 @@ from tellback.paper.theory.experiment import not_above
 from tellback.paper.theory.known_class import KnownClass
 from tellback.streams import Streams
 from tellback.worlds import Realizable
-from tests.support.patience import PATIENCE
+from tests.support.command import tellback_here
 
-TELLBACK = str(Path(sys.executable).with_name("tellback"))
 FIGURES = (
     "lower-bound",
     "hard-worlds",
@@ -37,20 +33,11 @@ FIGURES = (
 )
 
 
-def run(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [TELLBACK, "paper", "theory", "--scale", "0.01", "--results", str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env={**os.environ, "COLUMNS": "250"},
-    )
-
-
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("theory")
-    done = run(folder)
+    words = f"paper theory --scale 0.01 --results {folder} --on inline"
+    done = tellback_here(*words.split(), cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder, done.stdout
 

@@ -260,6 +260,16 @@ def test_pictures_are_found_from_another_folder(tmp_path: Path) -> None:
 # --- CSV ---------------------------------------------------------------------------------------
 
 
+def test_semicolons_of_a_spreadsheet_are_commas(tmp_path: Path) -> None:
+    rows = 'id,group,text,description\na,hall,"high; tall",a tower\nb,hall,wide,"low, wide"\n'
+    with_semicolons = (
+        'id;group;text;description\na;hall;"high; tall";a tower\nb;hall;wide;low, wide\n'
+    )
+    (tmp_path / "a.csv").write_text(rows)
+    (tmp_path / "b.csv").write_text(with_semicolons)
+    assert read(tmp_path / "a.csv") == read(tmp_path / "b.csv")
+
+
 def test_rows_with_one_id_are_descriptions_of_one_response(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text(
         "id,group,goal,f:height,f:width,description,person\n"

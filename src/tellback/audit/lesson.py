@@ -1,7 +1,7 @@
 """Questions of an audit as a lesson in the classroom, and its answers.
 
 Each question is a round with one response, shown as a text. The situation that the teacher is told
-has the sentence in doubt. The teacher types yes or no instead of a description, or skips.
+has the sentence in doubt. The teacher answers yes or no instead of a description, or skips.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ from tellback.errors import SettingError
 from tellback.files import atomic_write
 from tellback.recordings import RecordedResponse, Recording
 from tellback.recordings.lines import Lines
+
+ANSWERS = ("yes", "no")
+"""The answers of such a lesson: the Teach page has a button for each."""
 
 YES = frozenset({"y", "yes", "right", "true", "correct"})
 NO = frozenset({"n", "no", "wrong", "false", "incorrect"})
@@ -53,10 +56,13 @@ def shown(response: RecordedResponse) -> str:
 
 
 def write_lesson(path: str | Path, questions: Iterable[Judged], recording: Recording) -> None:
-    """Write questions as rounds that a lesson with ``candidates="texts"`` imports."""
+    """Write questions as rounds that a lesson imports.
+
+    It must have ``candidates="texts"``, and should have ``answers=ANSWERS``.
+    """
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8") as file:
         for one in questions:
-            context = f"Somebody said: {one.said.text!r}. Is that what was done? Type yes or no."
+            context = f"Somebody said: {one.said.text!r}. Is that what was done? Yes or no?"
             data = {
                 # Teachers are not shown the request. It says what the round is about.
                 "instruction": f"{one.place.response}{_MARK}{one.place.number}",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from tellback.lab.wording import counted
 from tellback.notebooks import NotebookBar, in_notebook
+
+if TYPE_CHECKING:
+    from tellback.lab.results import Results
 
 
 class Listener:
@@ -28,6 +32,9 @@ class Listener:
 
     def note(self, text: str) -> None:
         """A message for the user."""
+
+    def complete(self, results: Results) -> None:
+        """A study has all its runs, while others may still be played."""
 
 
 class ProgressListener(Listener):

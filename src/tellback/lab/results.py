@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import polars
 
 from tellback.arrays import Array, Indices
 from tellback.errors import SettingError
@@ -22,6 +21,8 @@ from tellback.lab.wording import counted
 from tellback.roles import AgentSpec
 
 if TYPE_CHECKING:
+    import polars
+
     from tellback.figures import Plot
     from tellback.lab.pairs import Pair
 
@@ -191,6 +192,8 @@ class Results:
 
     def table(self) -> polars.DataFrame:
         """Every curve: a row for each agent, setting, seed and stored round."""
+        import polars
+
         points = len(self.t)
         finals = self.finals()
         repeated = finals.drop("regret").select(polars.all().repeat_by(points).explode())
@@ -201,6 +204,8 @@ class Results:
 
     def finals(self) -> polars.DataFrame:
         """The final regret of every run, a row each."""
+        import polars
+
         name_of = {agent: name for name, grid in self.study.agents.items() for agent in grid}
         runs = list(self._curves)
         tuning = set(self.study.tuning)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -25,6 +25,7 @@ def run_missing(
     on: Engine | str | None = None,
     listener: Listener | None = None,
     reuse: bool = False,
+    stored: Callable[[RunSpec], object] = lambda run: None,
 ) -> list[Failure]:
     """Play the runs that the store does not have yet, or has from another source of tellback.
 
@@ -44,6 +45,8 @@ def run_missing(
         Told how far the work is. By default a notebook shows progress bars.
     reuse : bool
         Whether to use stored runs of another source of tellback, with a warning.
+    stored : callable
+        Told of every run that the store has, now or as soon as it is written.
 
     Returns
     -------
@@ -59,7 +62,12 @@ def run_missing(
     """
     listener = listener or usual_listener()
     engine: Any = engine_named(on) if isinstance(on, str) else on or Here(listener.note)
-    todo = _not_done(runs, store, listener, reuse)
+    wanted = list({run.identity: run for run in runs}.values())
+    todo = _not_done(wanted, store, listener, reuse)
+    missing = set(todo)
+    for run in wanted:
+        if run not in missing:
+            stored(run)
     if not todo:
         return []
     if not getattr(engine, "isolated", False):  # isolated agents are never built in this process
@@ -79,13 +87,13 @@ def run_missing(
                 failures.append(outcome)
             else:
                 store.write(outcome)
+                stored(outcome.run)
     return failures
 
 
 def _not_done(
-    runs: Iterable[RunSpec], store: Store, listener: Listener, reuse: bool
+    wanted: Sequence[RunSpec], store: Store, listener: Listener, reuse: bool
 ) -> list[RunSpec]:
-    wanted = list({run.identity: run for run in runs}.values())
     stored = store.read(wanted)
     for run in stored.damaged:
         listener.note(f"{store.path(run)} is damaged and will be played again.")

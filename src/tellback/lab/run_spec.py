@@ -12,11 +12,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tellback.arrays import Array, Indices
+from tellback.compiled_run import CompiledRun, is_compiled_in, play_compiled
 from tellback.errors import SettingError, TellbackError, whole
 from tellback.isolation import IsolatedAgent
 from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.protocol import play
 from tellback.roles import AgentSpec, WorldSpec
+from tellback.run import Run
 from tellback.sources import Rooms, edited_since, is_own, is_typed, rooms_of, source_of
 from tellback.specs import Data, Spec, all_parts, spec_from_data
 
@@ -104,7 +106,12 @@ class RunSpec:
     ) -> tuple[Array, Data]:
         """Play the run: its regret at ``points``, and what is noted beside the result."""
         how: Data = {"isolated": isolated}
-        record = play(self.world, self.agent, self.rounds, seed=self.seed, progress=progress, **how)
+        what = self.world, self.agent, self.rounds
+        record: Run | CompiledRun | None = None
+        if not isolated:
+            record = play_compiled(*what, seed=self.seed, progress=progress)
+        if record is None:
+            record = play(*what, seed=self.seed, progress=progress, **how)
         checked = record.match_check
         if isinstance(record.agent, IsolatedAgent):
             record.agent.close()
@@ -116,7 +123,8 @@ class RunSpec:
 
     def rooms(self, hint: Rooms | None = None) -> Rooms:
         """The rooms of tellback that the run depends on, as they are now."""
-        return rooms_of(self.classes, hint)
+        compiled = {CompiledRun} if is_compiled_in(self.world) else set()
+        return rooms_of(self.classes | compiled, hint)
 
     def edited(self, package: bool = True) -> list[str]:
         """The source files of the run that were edited after this process loaded them."""

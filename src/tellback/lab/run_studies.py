@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from tellback.errors import TellbackError
 from tellback.lab.engines import Engine
@@ -99,15 +101,49 @@ def _run_once(
     planned = {run for study in studies for run in study.planned()}  # studies may share runs
     listener.begin(len(planned), _rounds(planned))
     at_once = dict.fromkeys(run for study in studies for run in study.runs())
-    failures = run_missing(at_once, store, on=on, listener=listener, reuse=reuse)
+    watch = _Watch(store, listener)
+    for study in studies:
+        if study.needs_no_choice:
+            watch.expect(study, study.runs())
+    how: Any = {"on": on, "listener": listener, "reuse": reuse, "stored": watch.stored}
+    failures = run_missing(at_once, store, **how)
     found = [Results(study, store, partial=True) for study in studies]
     chosen = dict.fromkeys(run for results in found for run in results.chosen_runs())
     waited = [run for run in chosen if run not in at_once]
     if len(at_once) + len(waited) != len(planned):  # studies share chosen runs, or do not
         listener.begin(len(at_once) + len(waited), _rounds([*at_once, *waited]))
         listener.played(_rounds(at_once))
-    failures += run_missing(waited, store, on=on, listener=listener, reuse=reuse)
+    for results in found:
+        if not results.study.needs_no_choice:
+            watch.expect(results.study, {*results.chosen_runs()} & {*waited})
+    failures += run_missing(waited, store, **how)
     return [one.complete() if one.has_all_runs() else None for one in found], failures
+
+
+class _Watch:
+    """Tells a listener of each study as soon as the last of its expected runs is stored."""
+
+    def __init__(self, store: Store, listener: Listener) -> None:
+        self._store, self._listener = store, listener
+        self._waiting = defaultdict[RunSpec, list[tuple[Study, set[RunSpec]]]](list)
+
+    def expect(self, study: Study, runs: Iterable[RunSpec]) -> None:
+        left = set(runs)
+        for run in left:
+            self._waiting[run].append((study, left))
+        if not left:
+            self._told(study)
+
+    def stored(self, run: RunSpec) -> None:
+        for study, left in self._waiting.pop(run, ()):
+            left.discard(run)
+            if not left:
+                self._told(study)
+
+    def _told(self, study: Study) -> None:
+        results = Results(study, self._store, partial=True)
+        if results.has_all_runs() and results.complete().is_decided:
+            self._listener.complete(results)
 
 
 def _rounds(runs: Iterable[RunSpec]) -> int:

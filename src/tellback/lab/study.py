@@ -213,6 +213,11 @@ class Study:
                 if len(self.agents[name]) > 1 and not self.everywhere:
                     yield self.run(agent, seed)
 
+    @property
+    def needs_no_choice(self) -> bool:
+        """Whether no run waits for the tuning runs."""
+        return self.everywhere or all(len(settings) == 1 for settings in self.agents.values())
+
     def planned(self) -> set[RunSpec]:
         """All runs; the first setting of an agent stands for the one that will be chosen."""
         first = {name: settings[0] for name, settings in self.agents.items()}

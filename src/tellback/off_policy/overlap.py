@@ -59,6 +59,11 @@ class Overlap:
     error: float
     lost: float
 
+    @property
+    def has_mean_1(self) -> bool:
+        """Whether chance explains that the mean weight is not 1."""
+        return abs(self.mean_weight - 1) <= DEVIATIONS * self.error + ROUNDING
+
     def __str__(self) -> str:
         return (
             f"{self.effective_n:.0f} of {self.n} rounds effective, largest weight "
@@ -128,13 +133,19 @@ def judged(usable: Log, chosen: Array) -> Overlap:
             "(Choice.propensity), such as Uniform() or EpsilonGreedy(epsilon=0.3)."
         )
     weights = chosen / usable.propensities
+    return overlap_of(weights, float(np.mean(certain(usable) * (1 - chosen))))
+
+
+def overlap_of(weights: Array, lost: float) -> Overlap:
+    """The overlap that two weights or more show; ``lost`` as in ``Overlap``."""
+    n = len(weights)
     return Overlap(
         n=n,
         effective_n=effective(weights),
         largest_weight=float(weights.max()),
         mean_weight=float(weights.mean()),
         error=float(weights.std(ddof=1) / np.sqrt(n)),
-        lost=float(np.mean(certain(usable) * (1 - chosen))),
+        lost=lost,
     )
 
 
@@ -154,7 +165,7 @@ def refuse(found: Overlap, policy: Policy) -> None:
             "log nothing that another agent could be judged by: log with Uniform() or "
             "EpsilonGreedy(epsilon=0.3), or leave those rounds out: log[log.propensities < 1]."
         )
-    if abs(found.mean_weight - 1) > DEVIATIONS * found.error + ROUNDING:
+    if not found.has_mean_1:
         raise OverlapError(
             f"The importance weights of {policy!r} have mean {found.mean_weight:.3f} +- "
             f"{found.error:.3f} over {found.n} rounds, and should have mean 1: "

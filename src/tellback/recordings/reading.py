@@ -224,6 +224,11 @@ def _from_json(line: str) -> RecordedResponse:
     except (ValueError, RecursionError) as error:
         said = getattr(error, "msg", error)  # without a line number, which is always 1
         raise SettingError(f"This is not JSON: {said}.") from error
+    return response_of(data)
+
+
+def response_of(data: Any) -> RecordedResponse:
+    """The response of an object, in either layout."""
     if isinstance(data, dict) and alfred.MARK in data:
         return alfred.response_from_alfred(data)
     return response_from_data(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from itertools import chain
 from reprlib import repr as short
 from typing import Any
 
@@ -14,16 +15,28 @@ NEEDED = ("id", "group", "description")
 NUMBER = "f:"
 """The columns of numbers begin so."""
 
+OWN_GROUP = "own"
+"""The group of responses that nobody has grouped."""
 
-def responses_in_table(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
+
+def responses_in_table(lines: Iterator[str], texts: bool = False) -> Iterator[tuple[int, Any]]:
     """The data of each response with the line where it begins, or what is wrong with a line.
 
     Rows with the same id are descriptions of the same response. Its other columns are in its first
     row; later rows repeat them or leave them empty.
+
+    With ``texts``, it may be any table with a column ``text``, or with one column: a row without an
+    id is a response of its own, and columns with other names are left out.
     """
-    rows = csv.reader(lines, strict=True)
+    first_line = next(lines, "")
+    # Spreadsheets write semicolons where the comma is in numbers.
+    by = ";" if ";" in first_line and "," not in first_line else ","
+    rows = csv.reader(
+        chain([first_line], lines) if first_line else lines, delimiter=by, strict=True
+    )
     try:
-        header = _header(next(rows, []))
+        names = next(rows, [])
+        header = _header_of_texts(names) if texts else _header(names)
     except (SettingError, csv.Error) as error:
         yield 1, SettingError(str(error))
         return
@@ -41,6 +54,9 @@ def responses_in_table(lines: Iterator[str]) -> Iterator[tuple[int, Any]]:
             continue
         try:
             data = _data(header, row)
+            if texts:
+                data = {**data, "id": data["id"] or f"line {line}"}
+                data.setdefault("group", OWN_GROUP)
             first = found.setdefault(data["id"], (line, data))[1]
             if first is not data:
                 _add(first, data)
@@ -63,6 +79,17 @@ def _header(names: list[str]) -> list[str]:
     return header
 
 
+def _header_of_texts(names: list[str]) -> list[str]:
+    header = ["text"] if len(names) == 1 else [name.strip() for name in names]
+    if "text" not in header:
+        raise SettingError("The column 'text' is missing, and there are several.")
+    known = [name if name in COLUMNS and name != "image" else "" for name in header]
+    for name in COLUMNS:
+        if known.count(name) > 1:
+            raise SettingError(f"The column {name!r} is there twice.")
+    return known
+
+
 def _data(header: list[str], row: list[str]) -> dict[str, Any]:
     if len(row) != len(header):
         raise SettingError(f"There must be {len(header)} columns as in line 1, not {len(row)}.")
@@ -74,7 +101,7 @@ def _data(header: list[str], row: list[str]) -> dict[str, Any]:
     }
     if given:
         data["features"] = [_number(name, number) for name, number in numbers.items()]
-    said = cells["description"]
+    said = cells.get("description", "")
     data["descriptions"] = [{"text": said, "person": cells.get("person", "")}] if said else []
     return {"id": "", **data}
 

@@ -31,6 +31,7 @@ from tellback.worlds.house_words import (
     THROUGH,
     Meaning,
     Speech,
+    names_in,
     speech,
 )
 
@@ -103,6 +104,11 @@ class House(WorldSpec):
     def facts(self) -> Facts:
         """Sentences, and paths that are new in each house."""
         return Facts(path_features(self.rooms), None)
+
+    @staticmethod
+    def names_in(sentence: str) -> list[str]:
+        """The names of things, colours and rooms in a sentence."""
+        return names_in(sentence)
 
     def build(self, rng: np.random.Generator) -> Simulation:
         """Nothing is drawn here: every round has a house of its own."""

@@ -20,7 +20,9 @@ SHADES = ("#d62728", "#1f6fd0", "#2a9d3f", "#f2c014", "#ffffff", "#222222")
 FLOORS = ("#fbf3e4", "#eef2f6", "#f3ecf8", "#e6f4f4", "#f4f1e0", "#fbeae6", "#eaf3e3", "#f0f0f0")
 """Of the rooms, in the order of their names."""
 
-SIZES = (13.0, 11.0, 9.0, 7.5)  # of the letters of a name, the best first
+SIZES = ((13.0, False), (11.0, False), (11.0, True), (9.0, True), (7.5, True))
+"""Of the letters of a name, and whether "bathroom" may be broken there; the best first."""
+
 LETTER = 0.62  # the width of a letter, as a share of its size
 INK, TRAIL = "#444444", "#7b2fbe"
 SECONDS_A_MOVE = 0.12  # of a path that draws itself
@@ -146,9 +148,9 @@ def _drawn(
     if title:
         parts.append(_heading(plan, title, -9))
     parts += [*_floors(plan), *_names(plan), *inside]
-    parts += [_thing(plan, *row) for row in plan.things.tolist()]
     edge = f'width="{plan.width * CELL}" height="{plan.height * CELL}" fill="none"'
     parts.append(f'<rect x="0" y="0" {edge} stroke="{INK}" stroke-width="3"/>')
+    parts += [_thing(plan, *row) for row in plan.things.tolist()]  # over the edge
     return "\n".join([*parts, "</svg>"])
 
 
@@ -233,9 +235,10 @@ def _label(plan: Plan, room: int) -> Label:
         return covered, on_start, -label.size, len(label.lines), abs(across) + abs(down)
 
     best: Label | None = None
-    for size in SIZES:
+    for size, may_break in SIZES:
         places = [] if best is None else [best]
-        for lines in ([name], name.split()):
+        broken = name.replace("room", "- room") if may_break and " " not in name else name
+        for lines in ([name], broken.split()):
             wide, high = LETTER * size * max(map(len, lines)), size * len(lines)
             places += [
                 Label(lines, size, x + wide / 2, y)
@@ -245,7 +248,7 @@ def _label(plan: Plan, room: int) -> Label:
         best = min(places, key=rank, default=None)
         if best is not None and not any(rank(best)[:2]):
             return best  # smaller letters are for full rooms
-    return best or Label(name.split(), SIZES[-1], (left + right) / 2, top)  # it is too narrow
+    return best or Label(name.split(), SIZES[-1][0], (left + right) / 2, top)  # it is too narrow
 
 
 def _thing(plan: Plan, kind: int, colour: int, cell: int) -> str:

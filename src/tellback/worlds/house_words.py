@@ -42,6 +42,11 @@ ROOM_NAMES = (
     ("nursery", "playroom", "creche"),
 )
 DOORWAY = ("doorway", "door", "threshold")
+_NAMES = re.compile(
+    r"\b(?:"
+    + "|".join(name for names in (*TYPE_NAMES, *COLOUR_NAMES, *ROOM_NAMES) for name in names)
+    + r")\b"
+)
 MOST_SYNONYMS = 3
 MAIN = 0.7
 """The probability of the first name; the synonyms share the rest equally."""
@@ -108,6 +113,11 @@ class Names(NamedTuple):
 
         known = some(ROOM_NAMES)[:rooms]
         return cls(some(TYPE_NAMES), some(COLOUR_NAMES), known, DOORWAY[:synonyms])
+
+
+def names_in(sentence: str) -> list[str]:
+    """The names of things, colours and rooms in a sentence, also in capitals."""
+    return _NAMES.findall(sentence.lower())
 
 
 def chance_of_name(which: int, count: int) -> float:

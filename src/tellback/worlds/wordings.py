@@ -8,6 +8,7 @@ name in capitals, ``{Type}`` and ``{Colour}`` for a capitalised name. Typos are 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -198,6 +199,7 @@ def _filled(wording: str, kind: str, colour: str) -> str:
     return wording.format(**_forms("type", kind), **_forms("colour", colour))
 
 
+@cache
 def _forms(slot: str, name: str) -> dict[str, str]:
     """The name in every form that a wording may ask for."""
     article = "an" if name[0] in "aeiou" else "a"

@@ -248,7 +248,7 @@ def test_what_is_typed_anew_is_played_anew(cluster: Nodes, tmp_path: Path) -> No
         text=True,
         cwd=tmp_path,
         env=ENVIRONMENT,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
