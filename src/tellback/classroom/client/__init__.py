@@ -9,7 +9,7 @@ round.describe("went to the window")  # what that was
 
 from __future__ import annotations
 
-from tellback.classroom.client.asynchronous import AsyncClient, AsyncLesson
+from tellback.classroom.client.asynchronous import AsyncClient, AsyncLesson, AsyncRound
 from tellback.classroom.client.connection import Client
 from tellback.classroom.client.errors import ProblemError, UnreachableError
 from tellback.classroom.client.lessons import Preview, RemoteLesson, RemoteRound
@@ -18,6 +18,7 @@ from tellback.classroom.signing import verified
 __all__ = [
     "AsyncClient",
     "AsyncLesson",
+    "AsyncRound",
     "Client",
     "Preview",
     "ProblemError",

@@ -1,32 +1,31 @@
-"""A client for programs with an event loop: what a robot does, and ``send`` for the rest."""
+"""A client for programs with an event loop: the operations of ``Client``, to be awaited."""
 
 from __future__ import annotations
 
 import asyncio
-import uuid
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tellback.classroom.client.bodies import (
-    API,
-    RETRIED,
-    TRIES,
-    Features,
-    candidates_body,
-    plain_body,
-    wait_seconds,
-)
+from tellback.classroom.client.bodies import API, PIECE, RETRIED, TRIES, wait_seconds
+from tellback.classroom.client.classroom import ClassroomOperations
 from tellback.classroom.client.errors import UnreachableError, accepted
-from tellback.classroom.client.lessons import Preview, preview_from
+from tellback.classroom.client.lessons import AskedRound, LessonOperations, lesson_parts
+from tellback.classroom.client.operations import Awaiting, Call
 from tellback.extras import from_extra
+from tellback.files import atomic_write
+from tellback.recordings.features import Columns
+from tellback.recordings.recording import Recording
 from tellback.roles import Instruction
 from tellback.specs import Data
 
 if TYPE_CHECKING:
     import httpx
 
+T = TypeVar("T")
 
-class AsyncClient:
+
+class AsyncClient(ClassroomOperations["AsyncLesson"], Awaiting):
     """A connection to a classroom; the parameters are those of ``Client``."""
 
     def __init__(
@@ -45,21 +44,19 @@ class AsyncClient:
         )
         self._tries = tries
 
-    async def create_lesson(self, name: str, **settings: Any) -> AsyncLesson:
-        """Create a lesson; the settings are those of ``Client.create_lesson``."""
-        made = await self.send("POST", "/lessons", json=plain_body(name=name, **settings))
-        return AsyncLesson(self, made["id"])
-
-    async def lesson(self, id: str) -> AsyncLesson:
-        """The lesson of an id; an error if there is none."""
-        return AsyncLesson(self, (await self.send("GET", f"/lessons/{id}"))["id"])
+    def _lesson(self, answer: Data) -> AsyncLesson:
+        return AsyncLesson(self, answer["id"])
 
     async def send(self, method: str, path: str, **request: Any) -> Data:
         """Send a request until there is an answer; a ``ProblemError`` if it was refused."""
+        return await self.run(Call(method, path, request))
+
+    async def run(self, call: Call[T]) -> T:
+        """Send a request until there is an answer, and read it."""
         for failed in range(self._tries):
             wait = None
             try:
-                answer = await self._http.request(method, path, **request)
+                answer = await self._http.request(call.method, call.path, **call.request)
             except self._httpx.TransportError as error:
                 if failed == self._tries - 1:
                     raise UnreachableError(
@@ -67,12 +64,24 @@ class AsyncClient:
                     ) from error
             else:
                 if answer.status_code not in RETRIED or failed == self._tries - 1:
-                    accepted(answer)
-                    found: Data = answer.json() if answer.content else {}
-                    return found
+                    return call.read(accepted(answer))
                 wait = answer.headers.get("Retry-After")
             await asyncio.sleep(wait_seconds(failed, wait))
         raise UnreachableError("tries must be at least 1.")
+
+    async def download(self, call: Call[Any], to: Path) -> None:
+        """Write an answer to a file: all of it, or no file."""
+        with atomic_write(to) as temporary:
+            try:
+                async with self._http.stream(call.method, call.path, **call.request) as answer:
+                    if not answer.is_success:
+                        await answer.aread()
+                    accepted(answer)
+                    with temporary.open("wb") as file:
+                        async for piece in answer.aiter_bytes(PIECE):
+                            file.write(piece)
+            except self._httpx.TransportError as error:
+                raise UnreachableError(f"The answer broke off: {error}") from error
 
     async def close(self) -> None:
         """Close all connections."""
@@ -85,60 +94,53 @@ class AsyncClient:
         await self.close()
 
 
-class AsyncLesson:
+class AsyncLesson(LessonOperations["AsyncRound"], Awaiting):
     """A lesson, as ``AsyncClient.create_lesson`` and ``AsyncClient.lesson`` give it."""
 
     def __init__(self, client: AsyncClient, id: str) -> None:
         self._client = client
         self.id = id
 
-    async def send(self, method: str, path: str, **request: Any) -> Data:
-        """Send a request about this lesson: the path is what follows its own."""
-        return await self._client.send(method, f"/lessons/{self.id}{path}", **request)
+    async def run(self, call: Call[T]) -> T:
+        """Send a request, and read the answer."""
+        return await self._client.run(call)
 
-    async def ask(
-        self,
-        instruction: Instruction,
-        *,
-        features: Features | None = None,
-        texts: Sequence[str] | None = None,
-        images: Sequence[str] | None = None,
-        context: str | None = None,
-        key: str | None = None,
-    ) -> Data:
-        """Ask the agent for a response: the number of the new ``round``, its ``response``, ..."""
-        body = candidates_body(instruction, features, texts, images)
-        headers = {"Idempotency-Key": key or uuid.uuid4().hex}
-        body |= plain_body(context=context)
-        return await self.send("POST", "/rounds", json=body, headers=headers)
+    def _asked(self, answer: Data) -> AsyncRound:
+        return AsyncRound(self, answer)
 
-    async def preview(
-        self,
-        instruction: Instruction,
-        *,
-        features: Features | None = None,
-        texts: Sequence[str] | None = None,
-        images: Sequence[str] | None = None,
-    ) -> Preview:
-        """The response that the agent would choose without exploring. Nothing is stored."""
-        body = candidates_body(instruction, features, texts, images)
-        return preview_from(await self.send("POST", "/preview", json=body))
+    async def rounds(self, **wanted: Any) -> AsyncIterator[Data]:
+        """All rounds that ``rounds_page`` lists, page by page."""
+        page: Data = {"next": 0}
+        while page["next"] is not None:
+            page = await self.rounds_page(**wanted, after=page["next"])
+            for one in page["rounds"]:
+                yield one
 
-    async def describe(
-        self, number: int, description: Instruction, *, saw_request: bool = False
-    ) -> Data:
-        """Describe the response of a round; sent again, it counts once."""
-        body = {"description": description, "saw_request": saw_request}
-        return await self.send("PUT", f"/rounds/{number}/description", json=body)
+    async def export(self, path: str | Path, *, format: str = "jsonl", **options: bool) -> None:
+        """Export the lesson to a file, as ``RemoteLesson.export`` does."""
+        await self._client.download(self._export(format, options), Path(path))
 
-    async def withdraw(self, number: int) -> bool:
-        """Withdraw a description and unlearn it; False if there was none."""
-        return bool((await self.send("DELETE", f"/rounds/{number}/description"))["withdrawn"])
+    async def import_(self, path: str | Path, *, key: str | None = None) -> Data:
+        """Import rounds from a file of lines, or an export: all of them, or none."""
+        return await self.run(self._import(Path(path).read_bytes(), key))
 
-    async def next_judgement(self) -> Data | None:
-        """A described round with its request, to be judged; None if there is none just now."""
-        return await self.send("POST", "/judgements") or None
+    async def teach(self, recording: Recording, columns: Columns | None = None) -> int:
+        """Teach the agent every description of a recording, in order. Returns how many."""
+        parts = lesson_parts(await self.about(), recording, columns)
+        return sum([int((await self.run(self._import(one)))["descriptions"]) for one in parts])
 
-    async def judge(self, number: int, met: bool | None) -> Data:
-        """Say whether the response of a round did what was asked; None for "cannot tell"."""
-        return await self.send("PUT", f"/rounds/{number}/judgement", json={"met": met})
+
+class AsyncRound(AskedRound):
+    """A round, to be described or withdrawn."""
+
+    def __init__(self, lesson: AsyncLesson, answer: Data) -> None:
+        super().__init__(answer)
+        self._lesson = lesson
+
+    async def describe(self, text: Instruction, *, saw_request: bool = False) -> Data:
+        """Describe the response; sent again, it counts once."""
+        return await self._lesson.describe(self.number, text, saw_request=saw_request)
+
+    async def withdraw(self) -> bool:
+        """Withdraw the description and unlearn it; False if there was none."""
+        return await self._lesson.withdraw(self.number)

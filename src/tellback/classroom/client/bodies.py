@@ -18,6 +18,8 @@ RETRIED = (429, 502, 503, 504)
 """Statuses after which the same request may succeed."""
 
 LONGEST_WAIT = 30.0
+PIECE = 2**16
+"""Bytes of a download that are written at once."""
 
 Features = Sequence[Sequence[float]] | Array
 """A row of numbers for each response."""

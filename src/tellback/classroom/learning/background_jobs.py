@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 from tellback.classroom.background_thread import BackgroundThread
 from tellback.classroom.learning.checkpoints import keep_checkpoint
+from tellback.classroom.learning.early_curve import early_points
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.database import Database, DatabaseFailure
 from tellback.classroom.store.leases import acquire_lease
 from tellback.classroom.store.lessons import latest_events
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.progress import add_point
+from tellback.classroom.store.progress import CurvePoint, add_point, curve
 
 LOGGER = logging.getLogger(__name__)
 
@@ -77,7 +78,17 @@ class BackgroundJobs:
             if kept_now:
                 self._kept[learner.lesson] = learned
         if learner.exam.judged:
-            seq, point = learner.examined()
+            points = self._new_points(learner)
             with self._database.write() as connection:
-                add_point(connection, learner.lesson, seq, point)
+                for seq, point in points:
+                    add_point(connection, learner.lesson, seq, point)
         self._done[learner.lesson] = (learned, latest)
+
+    def _new_points(self, learner: Learner) -> list[tuple[int, CurvePoint]]:
+        """The points of the curve that are to be added, each with its event."""
+        seq, point = learner.examined()
+        if not point.requests:
+            return []
+        with self._database.read() as connection:
+            begins = learner.held_out is not None and not curve(connection, learner.lesson)
+            return [*(early_points(learner, connection) if begins else ()), (seq, point)]

@@ -19,8 +19,8 @@ from tellback.saved import packed, unpacked
 
 LOGGER = logging.getLogger(__name__)
 
-REFUSED = "refused"
-"""Key of the refused descriptions in a stored state. No part of an agent has this name."""
+REFUSED, LEFT_OUT = "refused", "left_out"
+"""Keys of descriptions that were not learned, in a stored state. No part of an agent has them."""
 
 
 def keep_checkpoint(log: LessonLog, agent: LessonAgent) -> bool:
@@ -30,7 +30,8 @@ def keep_checkpoint(log: LessonLog, agent: LessonAgent) -> bool:
     """
     active = agent.active
     refused = np.array(agent.refused, dtype=np.int64)
-    state = packed({**agent.state(), REFUSED: refused})
+    left_out = np.array(sorted(agent.left_out), dtype=np.int64)
+    state = packed({**agent.state(), REFUSED: refused, LEFT_OUT: left_out})
     digest = digest_of(active.items())
     return add_checkpoint(log, Checkpoint(agent.seq, len(active), digest, _source(), state))
 
@@ -45,7 +46,10 @@ def start_from_checkpoint(
             continue
         try:
             state = dict(unpacked(checkpoint.state))
-            agent.start_from(first, state, np.asarray(state.pop(REFUSED)).tolist())
+            refused, left_out = (
+                np.asarray(state.pop(name)).tolist() for name in (REFUSED, LEFT_OUT)
+            )
+            agent.start_from(first, state, refused, left_out)
         except Exception as error:  # damaged in any way: the log has everything
             LOGGER.warning("a checkpoint of %s cannot be used: %s", lesson, type(error).__name__)
             continue

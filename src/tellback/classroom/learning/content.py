@@ -72,7 +72,7 @@ def responses_from(
         return Listed([encode(text) for text in texts]), shown
     if definition.candidates == IMAGES:
         assert pictures is not None
-        return Listed(_picture_encoder(definition.encoder)(np.array(pictures))), shown
+        return Listed(picture_encoder(definition.encoder)(np.array(pictures))), shown
     return listed_from(features, definition.facts.dim), shown
 
 
@@ -122,32 +122,33 @@ def picture_from(encoded: str) -> Pictures:
 
 
 def _file_of(encoded: str) -> bytes:
-    with _readable():
+    with readable():
         return base64.b64decode(encoded.removeprefix("data:image/png;base64,"), validate=True)
 
 
 def _pixels(file: bytes) -> int:
-    with _readable(), _opened(file) as image:
-        pixels = image.width * image.height  # by the file's first bytes
-        if pixels > LARGEST_PICTURE:
-            raise FieldError(IMAGES, f"images must have at most {LARGEST_PICTURE:,} pixels.")
-        return pixels
+    with readable(), opened_picture(file) as image:
+        return image.width * image.height
 
 
 def _decoded(file: bytes) -> Pictures:
-    with _readable(), _opened(file) as image:
+    with readable(), opened_picture(file) as image:
         plain = image.convert("RGB")
         if plain.size != (SIDE, SIDE):
             plain = plain.resize((SIDE, SIDE), Image.Resampling.BOX)
         return np.asarray(plain, dtype=np.uint8)
 
 
-def _opened(file: bytes) -> Image.Image:
-    return Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP"))
+def opened_picture(file: bytes, largest: int = LARGEST_PICTURE) -> Image.Image:
+    """A picture of which nothing is decoded yet; an error if its first bytes say it is large."""
+    image = Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP"))
+    if image.width * image.height > largest:
+        raise FieldError(IMAGES, f"images must have at most {largest:,} pixels.")
+    return image
 
 
 @contextmanager
-def _readable() -> Iterator[None]:
+def readable() -> Iterator[None]:
     """Name the field if a file cannot be read."""
     try:
         yield
@@ -182,6 +183,7 @@ def _text_encoder(spec: TextEncoderSpec) -> TextEncoder:
 
 
 @lru_cache(32)
-def _picture_encoder(spec: EncoderSpec) -> Encoder:
+def picture_encoder(spec: EncoderSpec) -> Encoder:
+    """An encoder that needs no training."""
     gallery: PictureSource = _NoGallery()
     return encoder_from(spec, gallery)

@@ -15,6 +15,7 @@ import tellback.worlds  # noqa: F401 - their specs can be named in definitions
 from tellback.agents import LORIL, Greedy
 from tellback.agents.agent import ModelAgent, ModelAgentSpec
 from tellback.agents.proposing import Proposing
+from tellback.classroom.learning.own_material import Material
 from tellback.encoders.autoencoder import Autoencoder
 from tellback.encoders.encoder import EncoderSpec
 from tellback.encoders.ngrams import NGrams
@@ -31,6 +32,12 @@ from tellback.streams import Streams
 FEATURES, TEXTS, IMAGES = "features", "texts", "images"
 CANDIDATES = (FEATURES, TEXTS, IMAGES)
 """The kinds of responses: features, or texts or pictures that are encoded here."""
+
+OFF, ASK, WEIGH = "off", "ask", "weigh"
+DOUBT = (OFF, ASK, WEIGH)
+"""What is done about doubtful descriptions."""
+
+LONGEST_GUIDE = 2_000
 
 LARGEST_DIM = 4096
 LARGEST_TABLE = 2**20
@@ -62,6 +69,8 @@ Users who need more can run the agent in a program of their own.
 """
 
 MOST_PAIRS = 10_000
+MOST_ANSWERS, LONGEST_ANSWER = 9, 40
+"""Limits on the answers of a lesson: each is a button with a key."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +94,20 @@ class Definition:
         and similarity for sentences.
     world : WorldSpec, optional
         The source of tasks in a demonstration; without, programs bring them.
+    answers : tuple of str, optional
+        The only descriptions that are taken, such as ("yes", "no"). Teachers get a button for each.
     second_share : float
-        The share of responses that are described by a second teacher, too.
+        The share of responses that are described by a second teacher, too: those of which a
+        second description tells most, where doubt is not off.
+    doubt : "off", "ask" or "weigh", optional
+        What is done about doubtful descriptions: nothing; their teacher is asked; or the agent
+        also leaves them out. By default teachers are asked where the model is quick enough.
+    guide : str
+        What teachers are told before they begin.
     seed : int
         The seed of all random streams.
+    material : Material, optional
+        The settings of a lesson of one's own material, whose items are stored with it.
     """
 
     candidates: str = FEATURES
@@ -98,8 +117,12 @@ class Definition:
     encoder: TextEncoderSpec | EncoderSpec | None = None
     match: MatchSpec | None = None
     world: WorldSpec | None = None
+    answers: tuple[str, ...] | None = None
     second_share: float = 0.0
+    doubt: str | None = None
+    guide: str = ""
     seed: int = 0
+    material: Material | None = None
     facts: Facts = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,12 +141,27 @@ class Definition:
             )
         set_field(self, "facts", Facts(dim, self.instructions))
         set_field(self, "agent", self._checked_agent())
-        set_field(self, "match", self.match or (Similar() if self.facts.language else Same()))
+        set_field(self, "answers", self._checked_answers())
+        free = self.facts.language and self.answers is None
+        set_field(self, "match", self.match or (Similar() if free else Same()))
         assert self.match is not None
         _refuse_huge("match", self.match.to_data())
         share = _named("second_share", real, self.second_share, at_least=0, at_most=1)
         set_field(self, "second_share", share)
+        usual = ASK if self._doubtable else OFF
+        set_field(self, "doubt", _named("doubt", one_of, self.doubt or usual, DOUBT))
+        if self.doubt != OFF and not self.facts.language:
+            raise FieldError("doubt", "doubt is for descriptions in words, not for numbers.")
+        if len(self.guide) > LONGEST_GUIDE:
+            raise FieldError("guide", f"guide must have at most {LONGEST_GUIDE:,} characters.")
         set_field(self, "seed", _named("seed", whole, self.seed, at_least=0))
+
+    @property
+    def _doubtable(self) -> bool:
+        """Whether descriptions can be weighed quickly, by a model that learns from few."""
+        model = getattr(self.agent, "model", None)
+        words = self.facts.language and self.answers is None
+        return words and isinstance(model, Keywords)
 
     def _usual_encoder(self) -> TextEncoderSpec | EncoderSpec | None:
         wanted: type[Spec] | None = {TEXTS: TextEncoderSpec, IMAGES: EncoderSpec}.get(
@@ -166,6 +204,26 @@ class Definition:
         _refuse_huge("agent", agent.to_data())
         return agent.resolved(self.facts)
 
+    def _checked_answers(self) -> tuple[str, ...] | None:
+        given: Any = self.answers  # from data: it may be anything
+        if given is None:
+            return None
+        if not self.facts.language:
+            raise FieldError("answers", "answers are for lessons whose instructions are sentences.")
+        if not isinstance(given, list | tuple) or not 2 <= len(given) <= MOST_ANSWERS:
+            raise FieldError("answers", f"answers must be from 2 to {MOST_ANSWERS} texts.")
+        if not all(isinstance(one, str) and _is_short(one.strip()) for one in given):
+            raise FieldError("answers", f"answers must be texts of 1 to {LONGEST_ANSWER} letters.")
+        if len({one.strip().casefold() for one in given}) < len(given):
+            raise FieldError("answers", f"answers must be different, not {given!r}.")
+        return tuple(one.strip() for one in given)
+
+    def demand_description(self, description: Instruction, field: str = "description") -> None:
+        """Raise an error that names the field, unless this can be a description in the lesson."""
+        self.demand_instruction(description, field)
+        if self.answers is not None:
+            _named(field, one_of, description, self.answers)
+
     def demand_instruction(self, instruction: Instruction, field: str = "instruction") -> None:
         """Raise an error that names the field, unless this is an instruction of the lesson."""
         if not self.facts.fits(instruction):
@@ -203,6 +261,22 @@ class Definition:
                 values[name] = _named(name, partial(part_from_data, cls), values[name])
         return cls(**values)
 
+    @classmethod
+    def stored(cls, data: Mapping[str, Any]) -> Definition:
+        """The definition of a lesson that an older tellback may have stored.
+
+        Where a part has a newer version by now, that one learns the lesson's log anew.
+        """
+        return cls.from_data(_unversioned(data))
+
+
+def _unversioned(data: Mapping[str, Any]) -> Data:
+    return {
+        name: _unversioned(value) if isinstance(value, Mapping) else value
+        for name, value in data.items()
+        if name != "version"
+    }
+
 
 def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
     """The checked value; an error names the field."""
@@ -210,6 +284,10 @@ def _named(name: str, check: Any, *values: Any, **limits: Any) -> Any:
         return check(name, *values, **limits)
     except (TellbackError, TypeError, ValueError, OverflowError, OSError) as error:
         raise FieldError(name, str(error)) from error
+
+
+def _is_short(text: str) -> bool:
+    return 0 < len(text) <= LONGEST_ANSWER and text.isprintable()
 
 
 def _usual_agent(facts: Facts) -> ModelAgentSpec:

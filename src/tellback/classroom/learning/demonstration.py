@@ -7,7 +7,7 @@ from tellback.agents.proposals import LogLinear
 from tellback.agents.proposing import Proposing
 from tellback.agents.recommended import WORD_BY_WORD
 from tellback.classroom.learning.content import png_of
-from tellback.classroom.learning.definition import IMAGES, Definition
+from tellback.classroom.learning.definition import IMAGES, WEIGH, Definition
 from tellback.classroom.learning.exam import Exam
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.recorded import shown_content
@@ -47,6 +47,7 @@ def pictures(seed: int = 0) -> Definition:
         encoder=world.encoder,
         agent=Greedy(model=Keywords(waves=0)),
         world=world,
+        doubt=WEIGH,
         seed=seed,
     )
 

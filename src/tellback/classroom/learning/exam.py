@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.held_out import OfDescriptions
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.responses import Listed, Shortlist
 from tellback.roles import Instruction, Simulation, Task, Truth, meets
@@ -64,7 +65,7 @@ class Exam:
 
     def right(self, answers: list[Any]) -> list[bool] | None:
         """Which answers meet their request; None if that is not known."""
-        if self._truth is None:
+        if self._truth is None or not self.tasks:
             return None
         pairs = zip(self.tasks, answers, strict=True)
         return [bool(self._is_right(task, response)) for task, response in pairs]
@@ -96,9 +97,14 @@ def _first_best(agent: LessonAgent, task: Task) -> Any:
 
 
 def exam_of(definition: Definition, simulation: Simulation | None) -> Exam:
-    """The exam of a lesson: held-out requests of its world; without a world, none yet."""
+    """The exam of a lesson: held-out requests of its world; without a world, none yet.
+
+    Of one's own material, requests are added as descriptions are held out.
+    """
     if isinstance(definition.world, Recorded):
         simulation = _held_out(definition.world)
+    if definition.material is not None:
+        return Exam([], OfDescriptions())
     if simulation is None:
         return Exam([])
     stream = Streams(definition.seed).stream("exam")

@@ -13,10 +13,10 @@ from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.verdicts import Verdicts
-from tellback.classroom.store.descriptions import description_data
+from tellback.classroom.store.descriptions import AskedAgain, description_data
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
 from tellback.classroom.store.projection import PROJECTED_KINDS, Projection
-from tellback.classroom.store.rounds import Drawn, asked_data
+from tellback.classroom.store.rounds import AskedRound, Drawn, RoundPart, asked_data
 from tellback.classroom.store.staging import Page, StagedLog, write_page
 from tellback.classroom.store.tasks import Content
 from tellback.errors import FieldError, TellbackError
@@ -102,6 +102,8 @@ class Importer:
         line: int,
         wants_second: bool = False,
         drawn: Drawn | None = None,
+        advice: Data | None = None,
+        part: RoundPart | None = None,
     ) -> int:
         """A round, asked on a line. Returns its number among the imported rounds, from 1."""
         if response not in responses:
@@ -114,7 +116,7 @@ class Importer:
         if self._unseen_responses >= AT_ONCE:
             self.refuse_unfit()
         choice = Choice(response, responses.features(response), **stated._asdict())
-        data = asked_data(instruction, choice, self._log.latest, drawn)
+        data = asked_data(AskedRound(instruction, choice, self._log.latest, drawn, advice, part))
         number, seq = self._log.open_round(data, responses.matrix, content, wants_second)
         self._asked[number] = _ImportedRound(instruction, response, len(responses))
         self._projection.ask(number, seq)
@@ -134,11 +136,21 @@ class Importer:
             "are the same",
         )
 
-    def describe(self, round: int, description: Instruction, saw_request: bool) -> None:
-        """A description."""
+    def describe(
+        self,
+        round: int,
+        description: Instruction,
+        saw_request: bool,
+        suggested: Data | None = None,
+        asked_again: AskedAgain | None = None,
+    ) -> None:
+        """A description, the suggestion before it, and whether its teacher was asked again."""
         self.separable &= round == self.rounds  # of the round just before it
-        matched = self._verdicts.match(self._demand(round).instruction, description)
-        data = description_data(description, saw_request, matched)
+        first = None if asked_again is None else asked_again.first
+        blind = description if first is None else first
+        matched = self._verdicts.match(self._demand(round).instruction, blind)
+        saw = saw_request or bool(suggested)
+        data = description_data(description, saw, matched, suggested, asked_again)
         seq = self._append(Kind.DESCRIBED, data, round)
         self._said[seq] = description
         self.descriptions += 1

@@ -5,25 +5,33 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
 from tellback.agents.proposing import ProposingAgent
 from tellback.classroom.learning.checkpoints import start_from_checkpoint
 from tellback.classroom.learning.content import features_from
-from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.definition import OFF, Definition
 from tellback.classroom.learning.demonstration import build_simulation, content_of
+from tellback.classroom.learning.doubts import WEIGHED_AT
 from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Effect, Exam, exam_of
+from tellback.classroom.learning.group_commit import Change, GroupCommit
 from tellback.classroom.learning.heard import Heard
+from tellback.classroom.learning.held_out import HeldOutRequests
 from tellback.classroom.learning.lesson_agent import LessonAgent
+from tellback.classroom.learning.material import MaterialRounds, PreparedRound
 from tellback.classroom.learning.sureness import Answer, Considered, verdict
 from tellback.classroom.learning.verdicts import Verdicts
-from tellback.classroom.store.active import active_descriptions, latest_described, read_active
+from tellback.classroom.store.active import (
+    active_descriptions,
+    latest_described,
+    read_active,
+)
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.database import Connection, Database
-from tellback.classroom.store.descriptions import DescriptionResult, describe
+from tellback.classroom.store.descriptions import AskedAgain, DescriptionResult, describe
 from tellback.classroom.store.idempotency import (
     AnsweredError,
     KeyedRequest,
@@ -31,28 +39,31 @@ from tellback.classroom.store.idempotency import (
     find_answer,
 )
 from tellback.classroom.store.lessons import LessonRow
-from tellback.classroom.store.log import (
-    Kind,
-    changes_between,
-    latest_event,
-    latest_round,
-    writing,
-)
+from tellback.classroom.store.log import LessonLog, latest_event, latest_round, writing
 from tellback.classroom.store.progress import CurvePoint
-from tellback.classroom.store.rounds import Drawn, RoundRow, find_asked, find_round, open_round
+from tellback.classroom.store.rounds import (
+    AskedRound,
+    Drawn,
+    RoundRow,
+    find_asked,
+    find_round,
+    open_round,
+)
 from tellback.classroom.store.tasks import Content, TaskRow, find_task
 from tellback.errors import SettingError, TellbackError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
+from tellback.specs import Data
 from tellback.streams import Streams
 
 
 class OpenedRound(NamedTuple):
-    """A new round: the agent's choice, and the version of the agent."""
+    """A new round: what was chosen, the version of the agent, and its advice if another acted."""
 
     number: int
     choice: Choice
     version: int
+    advice: Data | None = None
 
 
 class ClaimedRound(NamedTuple):
@@ -76,16 +87,24 @@ class Learner:
     def __init__(self, database: Database, lesson: LessonRow) -> None:
         self.lesson = lesson.id
         self.name = lesson.name
-        self.definition = Definition.from_data(lesson.definition)
+        self.definition = Definition.stored(lesson.definition)
         self._database = database
         self._lock = threading.RLock()
+        self._group_commit = GroupCommit(self._commit)
         self._simulation = build_simulation(self.definition)
         streams = Streams(self.definition.seed)
         self._tasks, self._seconds = streams.stream("world"), streams.stream("second")
         self.verdicts = Verdicts(self.definition, self._simulation)
         self.exam: Exam = exam_of(self.definition, self._simulation)
         self.agent = LessonAgent(self.definition)
+        self.held_out: HeldOutRequests | None = None
+        self._material: MaterialRounds | None = None
         with database.read() as connection:
+            if self.definition.material is not None:
+                self.held_out = HeldOutRequests(self.lesson, self.definition.facts.dim)
+                self._material = MaterialRounds(
+                    connection, self.lesson, self.definition.material, self.definition.seed
+                )
             active = active_descriptions(connection, self.lesson)
             start_from_checkpoint(connection, self.lesson, self.agent, active)
             self.agent.rebuild(active, partial(read_active, connection, self.lesson))
@@ -97,8 +116,8 @@ class Learner:
 
     @property
     def has_world(self) -> bool:
-        """Whether tasks come from a world, and not from a program."""
-        return self._simulation is not None
+        """Whether tasks come from a world or from own material, and not from a program."""
+        return self._simulation is not None or self._material is not None
 
     @contextmanager
     def locked(self) -> Iterator[LessonAgent]:
@@ -106,25 +125,14 @@ class Learner:
         with self._lock:
             yield self.agent
 
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A transaction that reads the lesson's database."""
+        return self._database.read()
+
     def catch_up(self) -> None:
         """Learn the new events of the log."""
         with self._lock, self._database.read() as connection:
-            self._catch_up(connection, latest_event(connection, self.lesson))
-
-    def _catch_up(self, connection: Connection, latest: int) -> None:
-        agent = self.agent
-        if latest == agent.seq:
-            return
-        only_more = all(
-            kind is Kind.DESCRIBED and round is not None and not agent.was_taught(round)
-            for kind, round in changes_between(connection, self.lesson, agent.seq, latest)
-        )
-        read = partial(read_active, connection, self.lesson)
-        if only_more:
-            agent.learn_new(read)
-        else:
-            agent.rebuild(active_descriptions(connection, self.lesson), read)
-        agent.seq = latest
+            self.agent.follow(connection, self.lesson, latest_event(connection, self.lesson))
 
     # Asking.
 
@@ -135,14 +143,16 @@ class Learner:
         content: Content,
         account: str,
         request: KeyedRequest | None = None,
+        acted: Choice | None = None,
     ) -> OpenedRound:
         """Have the agent respond to the task of a program, in a new round.
 
-        A ``request`` that comes again opens no other round: the first one is returned.
+        A ``request`` that comes again opens no other round: the first one is returned. If another
+        policy has ``acted``, the round is of its response, and the agent's choice is advice.
         """
-        task = Task(None, instruction, responses)
+        prepared = PreparedRound(Task(None, instruction, responses), content)
         try:
-            opened = self._open(task, content, account, request=request)
+            opened = self._open(prepared, account, request=request, acted=acted)
         except AnsweredError:
             answered = self.answered(request)
             if answered is None:
@@ -161,72 +171,97 @@ class Learner:
                 return None
             number = json.loads(answer)["round"]
             asked = find_asked(connection, self.lesson, find_round(connection, self.lesson, number))
-        return OpenedRound(number, asked.choice, asked.version)
+        return OpenedRound(number, asked.choice, asked.version, asked.advice)
 
     def ask_from_world(self, account: str, until: float | None = None) -> OpenedRound:
         """Have the agent respond to the next task of the lesson's world, in a new round.
 
         With ``until``, the round is claimed for the account until then.
         """
-        if self._simulation is None:
+        if not self.has_world:
             raise SettingError("This lesson has no world that asks: a program must.")
-        world = self._simulation.world
         with self._lock:
             while True:
                 with self._database.read() as connection:
                     number = latest_round(connection, self.lesson) + 1
-                # Pictures take a while to draw: not in a transaction that writes.
-                task = world.task(number, (), self._tasks.at(number))
-                content = content_of(task, self.definition.world)
-                opened = self._open(task, content, account, until=until, expected=number)
+                    # Pictures take a while to draw: not in a transaction that writes.
+                    prepared = self._prepared(connection, number)
+                opened = self._open(prepared, account, until=until, expected=number)
                 if opened is not None:  # else another process took the number
                     return opened
 
+    def _prepared(self, connection: Connection, number: int) -> PreparedRound:
+        if self._material is not None:
+            return self._material.prepare(connection, number)
+        assert self._simulation is not None
+        task = self._simulation.world.task(number, (), self._tasks.at(number))
+        return PreparedRound(task, content_of(task, self.definition.world))
+
     def _open(
         self,
-        task: Task,
-        content: Content,
+        prepared: PreparedRound,
         account: str,
         *,
         until: float | None = None,
         expected: int | None = None,
         request: KeyedRequest | None = None,
+        acted: Choice | None = None,
     ) -> OpenedRound | None:
         """Open a round, in one transaction; None if its number is not the expected one."""
-        with self._lock:
-            with writing(self._database, self.lesson, rounds=1) as log:
-                if expected not in (None, log.rounds + 1):
-                    return None
-                self._catch_up(log.connection, log.latest)
-                version = self.agent.seq
-                number = log.next_round()
+        task, content, part, response = prepared
+
+        def write(log: LessonLog) -> OpenedRound | None:
+            number, version = log.rounds + 1, self.agent.seq
+            if expected not in (None, number):
+                return None
+            if response is None:
                 choice = self.agent.choose(number, task)
-                listed, drawn = task.responses, None
-                if choice.shortlist is not None:  # stored as a place in it
-                    listed, drawn = choice.shortlist, Drawn(number, choice.response)
-                    content = Content(drawing=drawing_of(task, choice.response))
-                    choice = choice._replace(response=choice.place)
-                open_round(
-                    log,
-                    number=number,
-                    instruction=task.instruction,
-                    choice=choice,
-                    version=version,
-                    features=listed.matrix,
-                    content=content,
-                    drawn=drawn,
-                    account=account,
-                    wants_second=self._wants_second(number),
-                    claim=None if until is None else (account, until),
-                )
-                if request is not None:
-                    add_answer(log.connection, request, json.dumps({"round": number}))
-            # Only now is it committed. A request teaches nothing.
-            self.agent.seq = log.latest
-        return OpenedRound(number, choice, version)
+            else:  # drawn with equal chances: the agent is not asked
+                choice = task.choose(response, propensity=1 / len(task.responses))
+            listed, shown, drawn, advice = task.responses, content, None, None
+            if acted is not None:
+                choice, advice = acted, choice.to_data()
+            if choice.shortlist is not None:  # stored as a place in it
+                listed, drawn = choice.shortlist, Drawn(number, choice.response)
+                shown = Content(drawing=drawing_of(task, choice.response))
+                choice = choice._replace(response=choice.place)
+            open_round(
+                log,
+                number=log.next_round(),
+                asked=AskedRound(task.instruction, choice, version, drawn, advice, part),
+                features=listed.matrix,
+                content=shown,
+                account=account,
+                wants_second=self._wants_second(number),
+                claim=None if until is None else (account, until),
+            )
+            if request is not None:
+                add_answer(log.connection, request, json.dumps({"round": number}))
+            return OpenedRound(number, choice, version, advice)
+
+        alone = expected is not None
+        opened: OpenedRound | None = self._group_commit(Change(write, rounds=1), alone)
+        return opened
+
+    def _commit(self, changes: list[Change]) -> None:
+        """Write changes in one transaction, and learn what they taught once it is committed."""
+        with self._lock:
+            rounds = sum(change.rounds for change in changes)
+            with writing(self._database, self.lesson, rounds, len(changes)) as log:
+                before = log.latest
+                if rounds:
+                    self.agent.follow(log.connection, self.lesson, before)
+                for change in changes:
+                    change.write(log)
+            taught = [change.result.taught for change in changes if change.teaches]
+            if not self.agent.learn_written(before, log.latest, taught):
+                self.catch_up()
 
     def _wants_second(self, number: int) -> bool:
+        """Whether a second description is wanted whatever the first one says."""
         share = self.definition.second_share
+        if share < 1 and self.definition.doubt != OFF and self.agent.learned >= WEIGHED_AT[0]:
+            return False  # it is decided when the first one comes (``questions.tells_much``)
         return share > 0 and float(self._seconds.at(number).random()) < share
 
     # Teaching.
@@ -258,6 +293,8 @@ class Learner:
         *,
         anyones: bool = False,
         saw_request: bool = False,
+        asked_again: AskedAgain | None = None,
+        wants_second: bool = False,
         effect: bool = False,
     ) -> tuple[DescriptionResult, Effect | None]:
         """Store a description, and learn it; with ``effect``, also say what it changed.
@@ -267,18 +304,23 @@ class Learner:
         # The effect must be that of this description alone.
         with self._lock if effect else nullcontext():
             before = self._answers_now() if effect else None
-            with writing(self._database, self.lesson) as log:
-                result = describe(
-                    log,
-                    round,
-                    account,
-                    description,
-                    self.verdicts.agree,
-                    met=self.verdicts.of,
-                    anyones=anyones,
-                    saw_request=saw_request,
-                )
-            self.catch_up()
+            result: DescriptionResult = self._group_commit(
+                Change(
+                    lambda log: describe(
+                        log,
+                        round,
+                        account,
+                        description,
+                        self.verdicts.agree,
+                        met=self.verdicts.of,
+                        anyones=anyones,
+                        saw_request=saw_request,
+                        asked_again=asked_again,
+                        wants_second=wants_second,
+                    )
+                ),
+                alone=effect,
+            )
             return result, None if before is None else self._effect_since(before)
 
     # Considering requests, without a round.
@@ -315,21 +357,26 @@ class Learner:
     def right(self) -> list[bool] | None:
         """Which requests of the exam are met; None if that is not known."""
         with self._lock:
+            if self.held_out is not None:
+                with self._database.read() as connection:
+                    self._choose_requests(connection)
             return self.exam.right(self._answered())
 
     def unsure(self, most: int = 5) -> list[tuple[Instruction, str]]:
         """The requests of the exam of which the agent is least sure, and why."""
         with self._lock, self._database.read() as connection:
             self._choose_requests(connection)
-            self._catch_up(connection, latest_event(connection, self.lesson))
+            self.agent.follow(connection, self.lesson, latest_event(connection, self.lesson))
             considered = [(task, self._considered(task)) for task in self.exam.tasks]
         found = sorted(
             ((verdict(one), task) for task, one in considered),
             key=lambda pair: pair[0].margin,
         )
-        return [(task.instruction, one.says) for one, task in found if one.answer is Answer.UNSURE][
-            :most
-        ]
+        reasons: dict[Instruction, str] = {}  # by the words: some requests are the same
+        for one, task in found:
+            if one.answer is Answer.UNSURE:
+                reasons.setdefault(task.instruction, one.says)
+        return list(reasons.items())[:most]
 
     def _considered(self, task: Task) -> Considered:
         task, agent = self.agent.shortlisted(task), self.agent.model_agent
@@ -344,7 +391,7 @@ class Learner:
     def _answers_now(self) -> list[Any]:
         with self._database.read() as connection:
             self._choose_requests(connection)
-            self._catch_up(connection, latest_event(connection, self.lesson))
+            self.agent.follow(connection, self.lesson, latest_event(connection, self.lesson))
         return self._answered()
 
     def _effect_since(self, before: list[Any]) -> Effect:
@@ -365,7 +412,12 @@ class Learner:
         return self._answers[1]
 
     def _choose_requests(self, connection: Connection) -> None:
-        """Where no requests are held out, take those of the latest described rounds."""
+        """Where no requests are held out, take those of the latest described rounds.
+
+        Of own material, take the descriptions that are held out by now.
+        """
+        if self.held_out is not None and self.held_out.update(connection):
+            self.exam.tasks, self._answers = self.held_out.tasks, None
         if self.exam.judged:
             return
         chosen: dict[int, Task | None] = {}

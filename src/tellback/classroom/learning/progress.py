@@ -63,6 +63,15 @@ def match_rate(columns: Columns, errors: ErrorRates | None = None) -> Share | No
     return Share(share, low, high, seen.n) if low <= share <= high else None
 
 
+def met_share(columns: Columns) -> Share | None:
+    """The share of requests met where the truth is known of every round: no interval is needed."""
+    counted = ~np.isnan(columns.matches)
+    if not counted.any():
+        return None
+    share = float(columns.matches[counted].mean())
+    return Share(share, share, share, int(counted.sum()))
+
+
 def running(true: Array | list[bool]) -> Share | None:
     """A share with an interval that holds at all times; None if there is nothing yet."""
     return running_share(np.asarray(true, dtype=np.float64)) if len(true) else None

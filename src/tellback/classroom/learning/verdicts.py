@@ -51,7 +51,7 @@ class Verdicts:
         self._simulation = simulation
         self._truth = None if simulation is None else simulation.truth
         assert definition.match is not None
-        self._match = definition.match
+        self._match, self._answers = definition.match, definition.answers
         measured = definition.world is None and self._match.errors is not None
         self._by_words = isinstance(self._match, Same) or measured
         streams = Streams(definition.seed)
@@ -77,6 +77,8 @@ class Verdicts:
 
     def match(self, asked: Instruction, told: Instruction) -> bool | None:
         """Whether a description matches a request, by words; None where words do not tell."""
+        if self._answers is not None and asked not in self._answers:
+            return None  # a question: no answer is the same
         return self._match(asked, told) if self._by_words else None
 
     def agree(self, one: Instruction, other: Instruction) -> bool | None:

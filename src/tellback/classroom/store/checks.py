@@ -53,9 +53,10 @@ def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[
         raise ConflictError("not_described", f"Round {number} has no description to check.")
     if round.describer == account:
         raise ConflictError("own", f"Round {number} was described by you: somebody else checks it.")
-    choice, _, drawn = find_asked(log.connection, log.lesson, round)[1:]
-    if drawn is not None:
+    asked = find_asked(log.connection, log.lesson, round)
+    if asked.drawn is not None:
         raise ConflictError("one_response", f"Round {number} shows one response: none to pick.")
+    choice = asked.choice
     response = choice.response
     features = find_task(log.connection, log.lesson, number).features
     last = len(features) // choice.features.nbytes - 1

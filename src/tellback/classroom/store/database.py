@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DisconnectionError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
+from tellback.classroom.store.postgresql import LATER, reading_engine, writing_engine
 from tellback.errors import SettingError, TellbackError
 from tellback.extras import from_extra
 
-__all__ = ["Connection", "Database", "DatabaseFailure", "open_database"]
+__all__ = ["LATER", "Connection", "Database", "DatabaseFailure", "open_database"]
 
 DatabaseFailure = OperationalError
 """Raised when the database does not answer. Other rooms know it, but not SQLAlchemy."""
 
 BUSY_SECONDS = 30
 """Longest wait of a write for the writes of other processes."""
-
-TRUSTED_SECONDS = 1.0
-"""A connection used less than this long ago is not tested before use."""
 
 WRITES = "writes"
 
@@ -39,13 +35,8 @@ class Database:
     """
 
     def __init__(self, url: str) -> None:
-        self.engine = _engine(url)
+        self.engine, self._snapshots = _engines(url)
         self.sqlite = self.engine.dialect.name == "sqlite"
-        self._snapshots = (
-            self.engine
-            if self.sqlite
-            else self.engine.execution_options(isolation_level="REPEATABLE READ")
-        )
         # SQLite has one writer at a time. The threads of this process queue here, where they are
         # woken at once; processes wait for each other by polling the file.
         self._queue = threading.Lock() if self.sqlite else nullcontext()
@@ -95,12 +86,14 @@ class Database:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+        self._snapshots.dispose()
 
     def __str__(self) -> str:
         return self.engine.url.render_as_string(hide_password=True)
 
 
-def _engine(url: str) -> Engine:
+def _engines(url: str) -> tuple[Engine, Engine]:
+    """The connections that write, and those that read."""
     try:
         parsed = make_url(url)
     except ArgumentError as error:
@@ -110,38 +103,12 @@ def _engine(url: str) -> Engine:
         ) from error
     backend = parsed.get_backend_name()
     if backend == "sqlite":
-        return _sqlite(parsed)
+        engine = _sqlite(parsed)
+        return engine, engine
     if backend in ("postgresql", "postgres"):
         from_extra("postgres", "psycopg", "A PostgreSQL database")
-        return _postgresql(parsed)
+        return writing_engine(parsed), reading_engine(parsed)
     raise SettingError(f"database must be of sqlite or postgresql, not {backend!r}.")
-
-
-def _postgresql(url: Any) -> Engine:
-    engine = create_engine(
-        url.set(drivername="postgresql+psycopg"),
-        pool_size=20,
-        max_overflow=30,
-        isolation_level="READ COMMITTED",
-        # A cached plan would be one for the empty tables of the first minute.
-        connect_args={"prepare_threshold": None},
-    )
-
-    @event.listens_for(engine, "checkin")
-    def note_time(_: object, record: Any) -> None:
-        record.info["used"] = time.monotonic()
-
-    @event.listens_for(engine, "checkout")
-    def ping(connection: Any, record: Any, _: object) -> None:
-        # After a restart of the server the connection is replaced. It is not tested if it was just
-        # used: a test takes as long as a statement.
-        if time.monotonic() - record.info.get("used", math.inf) > TRUSTED_SECONDS:
-            try:
-                engine.dialect.do_ping(connection)
-            except engine.dialect.loaded_dbapi.Error as error:
-                raise DisconnectionError from error
-
-    return engine
 
 
 def _sqlite(url: Any) -> Engine:

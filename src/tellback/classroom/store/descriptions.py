@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select
-
+from tellback.classroom.store.active import ActiveDescription, new_description
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import (
     AskedRound,
+    LockedRound,
+    RoundPart,
     RoundRow,
     RoundStatus,
     change_round,
-    event_data,
-    find_asked,
     lock_round,
+    parse_asked,
+    refuse_held,
 )
 from tellback.classroom.store.seen import has_seen
-from tellback.classroom.store.tables import events
+from tellback.classroom.store.suggestions import find_suggestion
 from tellback.roles import Instruction
 from tellback.specs import Data
 
@@ -33,9 +33,12 @@ MetFunction = Callable[[int, AskedRound, Instruction], bool | None]
 
 
 _FREE = {"claimed_by": None, "claimed_until": None}
-_SECOND = select(events.c.kind, events.c.account, events.c.data).where(
-    events.c.lesson == bindparam("lesson"), events.c.seq == bindparam("seq")
-)
+
+
+class AskedAgain(NamedTuple):
+    """A teacher was asked whether they are sure, and stands by the description, or corrected it."""
+
+    first: Instruction | None = None  # what they had said of the round, if it was not stored
 
 
 class DescriptionResult(NamedTuple):
@@ -48,6 +51,8 @@ class DescriptionResult(NamedTuple):
     saw_request: bool
     second: bool = False
     agrees: bool | None = None
+    taught: ActiveDescription | None = None  # of a new one, for the agent
+    part: str | None = None  # of own material: see RoundPart
 
 
 def describe(
@@ -60,12 +65,15 @@ def describe(
     met: MetFunction | None = None,
     anyones: bool = False,
     saw_request: bool = False,
+    asked_again: AskedAgain | None = None,
+    wants_second: bool = False,
 ) -> DescriptionResult:
     """Store a description of a response.
 
     A description that is sent twice is stored once. If the same teacher sends another one, the
     later one is active. If the teacher may have seen the request by then, it is marked: it teaches,
     but is no sample of the reward. So is one with ``saw_request``: its teacher knew the request.
+    So is one after a suggestion, and the log has what suggested it and whether it was edited.
 
     Parameters
     ----------
@@ -80,21 +88,39 @@ def describe(
         Whether the teacher may describe a response without a claim.
     saw_request : bool
         Whether the teacher says that they knew the request.
+    asked_again : AskedAgain, optional
+        If the teacher was asked whether they are sure: the answer.
+    wants_second : bool
+        Whether a second teacher is to describe the response too. Counts with the first description
+        of a round only: later, others may have seen the request.
     """
     judge = met or (lambda _, asked, told: match(asked.instruction, told))
-    round = lock_round(log, number)
-    if round.describer not in (None, account) and _may_add_second(round, account):
-        return _second(log, round, account, description, match, judge, saw_request)
-    _refuse_others(round, account, anyones)
-    asked = find_asked(log.connection, log.lesson, round)
-    matched = judge(number, asked, description)
+    locked = lock_round(log, number, account)
+    round = locked.row
+    if round.describer not in (None, account) and may_add_second(round, account):
+        return _second(log, locked, account, description, match, judge, saw_request)
+    refuse_others(round, account, anyones)
+    asked = parse_asked(locked.data(round.asked))
+    first = None if asked_again is None else asked_again.first
+    # What was said first was said without a hint, so it is the sample that counts.
+    matched = judge(number, asked, description if first is None else first)
+    saw: bool | None = None
     if round.described is not None:
-        before = event_data(log.connection, log.lesson, round.described)
+        before = locked.data(round.described)
         if before["description"] == description:
-            saw = before["saw_request"]
-            return DescriptionResult(round.described, False, asked.instruction, matched, saw)
-    saw = saw_request or has_seen(log.connection, log.lesson, number, account)
-    data = description_data(description, saw, matched)
+            saw, matched = before["saw_request"], before["matched"]
+            if asked_again is None or before.get("sure"):
+                return DescriptionResult(
+                    round.described, False, asked.instruction, matched, saw, part=round.part
+                )
+    # A suggestion counts as having seen the request: who made it may have known that.
+    suggested = any(one.kind is Kind.SUGGESTED for one in locked.events)
+    if saw is None:
+        saw = saw_request or suggested or has_seen(locked, account)
+    suggestion = find_suggestion(log.connection, log.lesson, number) if suggested else None
+    used = None if suggestion is None else suggestion.used(description)
+    data = description_data(description, saw, matched, used, asked_again)
+    new = not any(one.kind is Kind.DESCRIBED for one in locked.events)
     seq = log.append(Kind.DESCRIBED, data, round=number, account=account)
     change_round(
         log,
@@ -103,17 +129,36 @@ def describe(
         described=seq,
         describer=account,
         matched=None if saw else matched,
+        wants_second=round.wants_second or (wants_second and new),
         **_FREE,
     )
-    return DescriptionResult(seq, True, asked.instruction, matched, saw)
+    held_out = round.part == RoundPart.EXAM.value
+    taught = None if held_out else new_description(asked, number, seq, data, account)
+    return DescriptionResult(
+        seq, True, asked.instruction, matched, saw, taught=taught, part=round.part
+    )
 
 
-def description_data(description: Instruction, saw_request: bool, matched: bool | None) -> Data:
+def description_data(
+    description: Instruction,
+    saw_request: bool,
+    matched: bool | None,
+    suggested: Data | None = None,
+    asked_again: AskedAgain | None = None,
+) -> Data:
     """The data of an event with a description, and whether the response did what was asked."""
-    return {"description": description, "saw_request": saw_request, "matched": matched}
+    data: Data = {"description": description, "saw_request": saw_request, "matched": matched}
+    if suggested is not None:
+        data["suggested"] = suggested
+    if asked_again is not None:
+        data["sure"] = True
+        if asked_again.first not in (None, description):
+            data["first"] = asked_again.first
+    return data
 
 
-def _may_add_second(round: RoundRow, account: str) -> bool:
+def may_add_second(round: RoundRow, account: str) -> bool:
+    """Whether an account may describe a round that somebody else has described."""
     return (
         round.wants_second
         and round.status is RoundStatus.DESCRIBED
@@ -123,22 +168,23 @@ def _may_add_second(round: RoundRow, account: str) -> bool:
 
 def _second(
     log: LessonLog,
-    round: RoundRow,
+    locked: LockedRound,
     account: str,
     description: Instruction,
     match: MatchFunction,
     judge: MetFunction,
     saw_request: bool,
 ) -> DescriptionResult:
+    round = locked.row
     assert round.described is not None
-    first = event_data(log.connection, log.lesson, round.described)["description"]
-    asked = find_asked(log.connection, log.lesson, round)
+    first = locked.data(round.described)["description"]
+    asked = parse_asked(locked.data(round.asked))
     matched, agrees = judge(round.number, asked, description), match(first, description)
-    saw = saw_request or has_seen(log.connection, log.lesson, round.number, account)
+    saw = saw_request or has_seen(locked, account)
     seq = round.second
     if seq is not None:
-        given = log.connection.execute(_SECOND, {"lesson": log.lesson, "seq": seq}).one()
-        if given.kind != Kind.SECOND.value:
+        given = locked.event(seq)
+        if given.kind is not Kind.SECOND:
             raise ConflictError(
                 "described", f"Round {round.number} was described by somebody else."
             )
@@ -151,41 +197,42 @@ def _second(
         seq = log.append(Kind.SECOND, data, round=round.number, account=account)
         change_round(log, round.number, second=seq, **_FREE)
     return DescriptionResult(
-        seq, round.second is None, asked.instruction, matched, saw, second=True, agrees=agrees
+        seq,
+        round.second is None,
+        asked.instruction,
+        matched,
+        saw,
+        second=True,
+        agrees=agrees,
+        part=round.part,
     )
 
 
-def _refuse_others(round: RoundRow, account: str, anyones: bool) -> None:
+def refuse_others(round: RoundRow, account: str, anyones: bool) -> None:
     """Refuse a round that somebody else has described or claimed."""
     if round.status is RoundStatus.DESCRIBED and round.describer != account:
         raise ConflictError("described", f"Round {round.number} was described by somebody else.")
-    _refuse_held(round, account)
+    refuse_held(round, account)
     if account not in (round.claimed_by, round.describer) and not anyones:
         raise ConflictError(
             "not_claimed", f"Round {round.number} was not given to you to describe."
         )
 
 
-def _refuse_held(round: RoundRow, account: str) -> None:
-    """Refuse a change while somebody else's lease lasts."""
-    held = round.claimed_by not in (None, account) and (round.claimed_until or 0) >= time.time()
-    if held:
-        raise ConflictError("claimed", f"Round {round.number} is with somebody else now.")
-
-
 def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones: bool) -> bool:
     """Withdraw a description or a skip; the round is open, and theirs. False if it was open."""
-    round = lock_round(log, number)
+    locked = lock_round(log, number, account)
+    round = locked.row
     if round.status is RoundStatus.OPEN:
         return False
     if round.describer != account and not anyones:
         raise ConflictError("not_yours", f"Round {number} was described by somebody else.")
-    if round.second is not None and not _declined(log, round.second):
+    if round.second is not None and not _declined(locked):
         raise ConflictError(
             "described",
             f"Round {number} has a second description, which compares with the first.",
         )
-    _refuse_held(round, account)
+    refuse_held(round, account)
     log.append(Kind.WITHDRAWN, {"was": round.status.value}, round=number, account=account)
     change_round(
         log,
@@ -201,11 +248,11 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
     return True
 
 
-def _declined(log: LessonLog, second: int, account: str | None = None) -> bool:
+def _declined(locked: LockedRound, account: str | None = None) -> bool:
     """Whether the second description was refused (by this teacher, if one is given)."""
-    which = {"lesson": log.lesson, "seq": second}
-    found = log.connection.execute(_SECOND, which).one()
-    return found.kind != Kind.SECOND.value and account in (None, found.account)
+    assert locked.row.second is not None
+    found = locked.event(locked.row.second)
+    return found.kind is not Kind.SECOND and account in (None, found.account)
 
 
 def close_round(
@@ -215,11 +262,12 @@ def close_round(
 
     If a second description was wanted, only that is closed: nobody else is asked for one.
     """
-    round = lock_round(log, number)
+    locked = lock_round(log, number, account)
+    round = locked.row
     data: Data = {"note": note} if note else {}
     if round.status is RoundStatus.DESCRIBED:
-        if _may_add_second(round, account):
-            if round.second is not None and _declined(log, round.second, account):
+        if may_add_second(round, account):
+            if round.second is not None and _declined(locked, account):
                 return False
             if round.second is None:
                 data["second"] = True
@@ -227,7 +275,7 @@ def close_round(
                 change_round(log, number, second=seq, **_FREE)
                 return True
         raise ConflictError("described", f"Round {number} has been described.")
-    _refuse_others(round, account, anyones)
+    refuse_others(round, account, anyones)
     if round.status is outcome and round.describer == account:
         return False
     log.append(Kind(outcome.value), data, round=number, account=account)

@@ -46,6 +46,7 @@ def judged_rounds(connection: Connection, lesson: str) -> list[int]:
     query = select(rounds.c.number).where(
         rounds.c.lesson == lesson,
         rounds.c.described.is_not(None),
+        rounds.c.part.is_(None),  # else nothing was asked
         or_(rounds.c.wants_second.is_(False), rounds.c.second.is_not(None)),
     )
     return list(connection.execute(query).scalars())

@@ -7,11 +7,11 @@ import secrets
 import time
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.store.errors import ConflictError
-from tellback.classroom.store.tables import lessons
+from tellback.classroom.store.tables import lessons, metadata
 from tellback.errors import UnknownNameError
 from tellback.specs import Data
 
@@ -25,6 +25,7 @@ class LessonRow(NamedTuple):
     created: float
     events: int
     rounds: int
+    archived: bool = False
 
 
 def create_lesson(
@@ -38,6 +39,26 @@ def create_lesson(
     except IntegrityError as error:
         raise ConflictError("exists", f"There is a lesson {lesson.id!r} already.") from error
     return lesson
+
+
+def change_lesson(
+    connection: Connection, id: str, *, name: str | None = None, archived: bool | None = None
+) -> LessonRow:
+    """Rename a lesson, put it into the archive, or take it out; an error if there is none."""
+    given = {"name": name, "archived": archived}
+    values = {field: value for field, value in given.items() if value is not None}
+    if values:
+        connection.execute(update(lessons).where(lessons.c.id == id).values(**values))
+    return find_lesson(connection, id)
+
+
+def delete_lesson(connection: Connection, id: str) -> None:
+    """Delete a lesson with everything that was said in it; an error if there is none."""
+    find_lesson(connection, id)
+    for table in reversed(metadata.sorted_tables):
+        if table is not lessons and "lesson" in table.c:
+            connection.execute(delete(table).where(table.c.lesson == id))
+    connection.execute(delete(lessons).where(lessons.c.id == id))
 
 
 def find_lesson(connection: Connection, id: str) -> LessonRow:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, bindparam, false, insert, literal, select, update
 
-from tellback.classroom.store.database import Database
+from tellback.classroom.store.database import LATER, Database
 from tellback.classroom.store.tables import deliveries, events, lessons, webhooks
 from tellback.errors import UnknownNameError
 from tellback.specs import Data
@@ -22,6 +22,7 @@ class Kind(StrEnum):
     """The kinds of events."""
 
     ASKED = "asked"
+    SUGGESTED = "suggested"
     DESCRIBED = "described"
     WITHDRAWN = "withdrawn"
     SKIPPED = "skipped"
@@ -30,6 +31,7 @@ class Kind(StrEnum):
     SECOND = "second"
     CHECKED = "checked"
     JUDGED = "judged"
+    REVIEWED = "reviewed"
     ROLLED_BACK = "rolled_back"
     REDACTED = "redacted"
 
@@ -46,36 +48,37 @@ WEBHOOK_KINDS = (*ACTIVE_CHANGES, Kind.SECOND)
 # Built once: building a statement takes longer than executing it.
 _THIS = lessons.c.id == bindparam("lesson")
 _COUNT = select(lessons.c.events).where(_THIS)
-# Locks the lesson, and takes the number of one event: most writes have one.
+# Locks the lesson, and takes the numbers of the likely events and rounds.
 _TAKE = (
     update(lessons)
     .where(_THIS)
-    .values(events=lessons.c.events + 1, rounds=lessons.c.rounds + bindparam("more"))
+    .values(
+        events=lessons.c.events + bindparam("more_events"),
+        rounds=lessons.c.rounds + bindparam("more_rounds"),
+    )
     .returning(lessons.c.events, lessons.c.rounds)
 )
-_ADVANCE = update(lessons).where(_THIS).values(events=bindparam("event"), rounds=bindparam("round"))
-_APPEND = insert(events)
-_CHANGES = (
-    select(events.c.kind, events.c.round)
-    .where(
-        events.c.lesson == bindparam("lesson"),
-        events.c.seq > bindparam("after"),
-        # Tells PostgreSQL's planner, which knows neither number, that the rows are few.
-        events.c.seq <= bindparam("upto"),
-        events.c.kind.in_([kind.value for kind in ACTIVE_CHANGES]),
-    )
-    .order_by(events.c.seq)
+_ADVANCE = (
+    update(lessons)
+    .where(_THIS)
+    .values(events=bindparam("event"), rounds=bindparam("round"))
+    .execution_options(**LATER)
 )
-ENQUEUE_DELIVERIES = insert(deliveries).from_select(
-    ["webhook", "seq", "lesson", "tries", "due", "delivered"],
-    select(
-        webhooks.c.id,
-        bindparam("event", type_=deliveries.c.seq.type),
-        webhooks.c.lesson,
-        literal(0),
-        bindparam("now", type_=deliveries.c.due.type),
-        false(),
-    ).where(webhooks.c.lesson == bindparam("lesson")),
+_APPEND = insert(events).execution_options(**LATER)
+ENQUEUE_DELIVERIES = (
+    insert(deliveries)
+    .from_select(
+        ["webhook", "seq", "lesson", "tries", "due", "delivered"],
+        select(
+            webhooks.c.id,
+            bindparam("event", type_=deliveries.c.seq.type),
+            webhooks.c.lesson,
+            literal(0),
+            bindparam("now", type_=deliveries.c.due.type),
+            false(),
+        ).where(webhooks.c.lesson == bindparam("lesson")),
+    )
+    .execution_options(**LATER)
 )
 
 
@@ -131,16 +134,19 @@ class LessonLog:
 
 
 @contextmanager
-def writing(database: Database, lesson: str, rounds: int = 0) -> Iterator[LessonLog]:
+def writing(
+    database: Database, lesson: str, rounds: int = 0, events: int = 1
+) -> Iterator[LessonLog]:
     """Lock a lesson and write to its log: events are numbered as they become visible.
 
-    ``rounds`` is the likely number of new rounds. A wrong guess only costs time.
+    ``rounds`` and ``events`` are the likely numbers of new ones. A wrong guess only costs time.
     """
     with database.write() as connection:
-        taken = connection.execute(_TAKE, {"lesson": lesson, "more": rounds}).one_or_none()
+        more = {"lesson": lesson, "more_rounds": rounds, "more_events": events}
+        taken = connection.execute(_TAKE, more).one_or_none()
         if taken is None:
             raise UnknownNameError(f"There is no lesson {lesson!r}.")
-        log = LessonLog(connection, lesson, taken.events - 1, taken.rounds - rounds)
+        log = LessonLog(connection, lesson, taken.events - events, taken.rounds - rounds)
         yield log
         if (log.latest, log.rounds) != tuple(taken):
             values = {"lesson": lesson, "event": log.latest, "round": log.rounds}
@@ -149,23 +155,19 @@ def writing(database: Database, lesson: str, rounds: int = 0) -> Iterator[Lesson
 
 def latest_event(connection: Connection, lesson: str) -> int:
     """The number of the latest event."""
-    latest: int = connection.execute(_COUNT, {"lesson": lesson}).scalar_one()
-    return latest
+    return _found(lesson, connection.execute(_COUNT, {"lesson": lesson}).scalar())
 
 
 def latest_round(connection: Connection, lesson: str) -> int:
     """The number of the latest round."""
     query = select(lessons.c.rounds).where(lessons.c.id == lesson)
-    latest: int = connection.execute(query).scalar_one()
-    return latest
+    return _found(lesson, connection.execute(query).scalar())
 
 
-def changes_between(
-    connection: Connection, lesson: str, after: int, upto: int
-) -> list[tuple[Kind, int | None]]:
-    """Events in (after, upto] that can change which descriptions are active, as (kind, round)."""
-    rows = connection.execute(_CHANGES, {"lesson": lesson, "after": after, "upto": upto})
-    return [(Kind(row.kind), row.round) for row in rows]
+def _found(lesson: str, number: int | None) -> int:
+    if number is None:  # the lesson was deleted meanwhile
+        raise UnknownNameError(f"There is no lesson {lesson!r}.")
+    return number
 
 
 def read_events(

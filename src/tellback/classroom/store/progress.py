@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from sqlalchemy import Connection, bindparam, func, insert, select
 
 from tellback.classroom.store.tables import lessons, progress
+from tellback.errors import UnknownNameError
 
 Reached = tuple[int, int]
 """The latest event of a lesson, and the latest for which progress was computed."""
@@ -42,17 +43,20 @@ def add_point(connection: Connection, lesson: str, seq: int, point: CurvePoint) 
     """Add a point after event ``seq``, unless there is one or it repeats the last."""
     mine = progress.c.lesson == lesson
     last = connection.execute(
-        select(progress.c.described, progress.c.right)
+        select(progress.c.described, progress.c.right, progress.c.requests)
         .where(mine)
         .order_by(progress.c.seq.desc())
         .limit(1)
     ).one_or_none()
     there = connection.execute(select(progress.c.seq).where(mine, progress.c.seq == seq)).first()
-    if there is None and (last is None or tuple(last) != (point.described, point.right)):
+    if there is None and (last is None or CurvePoint(*last) != point):
         connection.execute(insert(progress), {"lesson": lesson, "seq": seq, **asdict(point)})
 
 
 def find_reached(connection: Connection, lesson: str) -> Reached:
     """The latest event of a lesson, and the latest for which progress was computed."""
-    latest, computed = connection.execute(_REACHED, {"lesson": lesson}).one()
+    row = connection.execute(_REACHED, {"lesson": lesson}).one_or_none()
+    if row is None:  # the lesson was deleted meanwhile
+        raise UnknownNameError(f"There is no lesson {lesson!r}.")
+    latest, computed = row
     return latest, computed

@@ -7,16 +7,19 @@ Every change is an event of the log and, in the same transaction, a change of th
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from tellback.arrays import Array
+from tellback.classroom.store.database import LATER
+from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
-from tellback.classroom.store.tables import events, rounds
+from tellback.classroom.store.tables import events, rounds, seen
 from tellback.classroom.store.tasks import Content, add_task
 from tellback.errors import UnknownNameError
 from tellback.roles import Choice, Instruction, hashable
@@ -32,6 +35,13 @@ class RoundStatus(StrEnum):
     CANNOT_TELL = "cannot_tell"
     FLAGGED = "flagged"
     ROLLED_BACK = "rolled_back"
+
+
+class RoundPart(StrEnum):
+    """What a round of a lesson's own material is for, if not for a request."""
+
+    EXAM = "exam"  # its description is a held-out request: it does not teach
+    FIRST = "first"  # nothing was asked: there was no description yet to make a request of
 
 
 class Drawn(NamedTuple):
@@ -50,13 +60,17 @@ class AskedRound(NamedTuple):
     """The request of a round, the agent's choice, and the version of the agent.
 
     Where responses are too many to list, the choice is a place in the agent's shortlist, and
-    ``drawn`` is the response itself.
+    ``drawn`` is the response itself. Where another policy acted, the choice is what it did, and
+    ``advice`` is the agent's choice, as ``Choice.to_data`` gives it. ``part`` is what a round of
+    own material is for, if not for a request.
     """
 
     instruction: Instruction
     choice: Choice
     version: int
     drawn: Drawn | None = None
+    advice: Data | None = None
+    part: RoundPart | None = None
 
 
 class RoundRow(NamedTuple):
@@ -72,38 +86,52 @@ class RoundRow(NamedTuple):
     claimed_by: str | None
     claimed_until: float | None
     matched: bool | None
+    part: str | None
 
 
 def parse_asked(data: Mapping[str, Any]) -> AskedRound:
     """The request and choice in the data of an ``asked`` event."""
     choice = Choice.from_data(data, np.array(data["features"], dtype=np.float64))
     drawn = Drawn.from_data(data.get("drawn"))
-    return AskedRound(data["instruction"], choice, data["version"], drawn)
+    part = RoundPart(data["part"]) if "part" in data else None
+    return AskedRound(data["instruction"], choice, data["version"], drawn, data.get("advice"), part)
 
 
 COLUMNS = [rounds.c[name] for name in RoundRow._fields]
 
 # Built once, as in ``log``.
-_OPEN = insert(rounds)
+_OPEN = insert(rounds).execution_options(**LATER)
 _THIS = (rounds.c.lesson == bindparam("this_lesson"), rounds.c.number == bindparam("this_number"))
 _FIND = select(*COLUMNS).where(*_THIS)
-_HOLD = _FIND.with_for_update()
-_CHANGE = update(rounds).where(*_THIS)
+_LOCK = (
+    select(*COLUMNS, events.c.seq, events.c.kind, events.c.account, events.c.data, seen.c.account)
+    .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.round == rounds.c.number))
+    .outerjoin(
+        seen,
+        (seen.c.lesson == rounds.c.lesson)
+        & (seen.c.round == rounds.c.number)
+        & (seen.c.account == bindparam("this_account")),
+    )
+    .where(*_THIS)  # not ordered: else SQLite would read the whole log in order
+    .with_for_update(of=rounds)
+)
+_CHANGE = update(rounds).where(*_THIS).execution_options(**LATER)
 _EVENT = select(events.c.data).where(
     events.c.lesson == bindparam("lesson"), events.c.seq == bindparam("seq")
 )
 
 
-def asked_data(
-    instruction: Instruction, choice: Choice, version: int, drawn: Drawn | None = None
-) -> Data:
+def asked_data(asked: AskedRound) -> Data:
     """The data of an ``asked`` event."""
+    choice, drawn = asked.choice, asked.drawn
     return {
-        "instruction": instruction,
+        "instruction": asked.instruction,
         "features": choice.features.tolist(),
         **choice.to_data(),
-        "version": version,
+        "version": asked.version,
         **({} if drawn is None else {"drawn": drawn._asdict()}),
+        **({} if asked.advice is None else {"advice": asked.advice}),
+        **({} if asked.part is None else {"part": asked.part.value}),
     }
 
 
@@ -111,18 +139,15 @@ def open_round(
     log: LessonLog,
     *,
     number: int,
-    instruction: Instruction,
-    choice: Choice,
-    version: int,
+    asked: AskedRound,
     features: Array,
     content: Content,
     account: str | None,
     wants_second: bool = False,
     claim: tuple[str, float] | None = None,
-    drawn: Drawn | None = None,
 ) -> int:
     """Store a new round. Returns the number of its event."""
-    data = asked_data(instruction, choice, version, drawn)
+    data = asked_data(asked)
     seq = log.append(Kind.ASKED, data, round=number, account=account)
     add_task(log, number, features, content)
     log.connection.execute(
@@ -138,6 +163,7 @@ def open_round(
             "estimate": data["estimate"],
             "width": data["width"],
             "highest": data["highest"],
+            "part": data.get("part"),
         },
     )
     return seq
@@ -145,20 +171,60 @@ def open_round(
 
 def find_round(connection: Connection, lesson: str, number: int) -> RoundRow:
     """A round by its number; an error if there is none."""
-    return _found_round(connection, _FIND, lesson, number)
-
-
-def lock_round(log: LessonLog, number: int) -> RoundRow:
-    """A round that is about to change, locked: nobody else can claim it meanwhile."""
-    return _found_round(log.connection, _HOLD, log.lesson, number)
-
-
-def _found_round(connection: Connection, query: Select[Any], lesson: str, number: int) -> RoundRow:
     which = {"this_lesson": lesson, "this_number": number}
-    row = connection.execute(query, which).one_or_none()
+    row = connection.execute(_FIND, which).one_or_none()
     if row is None:
-        raise UnknownNameError(f"There is no round {number} in this lesson.")
+        raise _unknown(number)
     return round_row(row)
+
+
+def refuse_held(round: RoundRow, account: str) -> None:
+    """Refuse a change while somebody else's lease lasts."""
+    held = round.claimed_by not in (None, account) and (round.claimed_until or 0) >= time.time()
+    if held:
+        raise ConflictError("claimed", f"Round {round.number} is with somebody else now.")
+
+
+class PastEvent(NamedTuple):
+    """An event of a round."""
+
+    seq: int
+    kind: Kind
+    account: str | None
+    data: str  # JSON
+
+
+class LockedRound(NamedTuple):
+    """A round that is about to change, with all its events."""
+
+    row: RoundRow
+    events: list[PastEvent]
+    noted: bool  # whether the account is noted as one that has seen the request
+
+    def event(self, seq: int) -> PastEvent:
+        """One of its events."""
+        return next(event for event in self.events if event.seq == seq)
+
+    def data(self, seq: int) -> Data:
+        """The data of one of its events."""
+        data: Data = json.loads(self.event(seq).data)
+        return data
+
+
+def lock_round(log: LessonLog, number: int, account: str) -> LockedRound:
+    """A round that an account is about to change: nobody else can claim it meanwhile."""
+    which = {"this_lesson": log.lesson, "this_number": number, "this_account": account}
+    rows = log.connection.execute(_LOCK, which).all()
+    if not rows:
+        raise _unknown(number)
+    own = len(RoundRow._fields)
+    row = RoundRow(*rows[0][:own])._replace(status=RoundStatus(rows[0][1]))
+    past = [PastEvent(seq, Kind(kind), *rest) for seq, kind, *rest, _ in (r[own:] for r in rows)]
+    return LockedRound(row, sorted(past), rows[0][-1] is not None)
+
+
+def _unknown(number: int) -> UnknownNameError:
+    return UnknownNameError(f"There is no round {number} in this lesson.")
 
 
 def round_row(row: Any) -> RoundRow:

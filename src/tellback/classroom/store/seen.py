@@ -17,6 +17,7 @@ from sqlalchemy import (
 
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.log import Kind
+from tellback.classroom.store.rounds import LockedRound
 from tellback.classroom.store.tables import events, rounds, seen
 
 SHOWING = (Kind.DESCRIBED, Kind.SECOND, Kind.JUDGED)
@@ -64,15 +65,24 @@ def _seen_by(account: str) -> Exists:
     )
 
 
-def has_seen(connection: Connection, lesson: str, number: int, account: str) -> bool:
+def has_seen(round: LockedRound, account: str) -> bool:
     """Whether an account has seen the request of a round, or may have.
 
     It may have if anybody could: once a round was described, its request is shown under Progress.
     A round that waits for a second description is not shown there.
     """
-    here = (rounds.c.lesson == lesson, rounds.c.number == number)
-    query = select(_seen_by(account) | _has_met(account) | _public()).where(*here)
-    return bool(connection.execute(query).scalar_one())
+    # A reviewer may send a round to another teacher after its request was public.
+    reviewed = any(one.kind is Kind.REVIEWED for one in round.events)
+    met = any(one.account == account and one.kind in SHOWING for one in round.events)
+    return round.noted or met or reviewed or _public(round)
+
+
+def _public(round: LockedRound) -> bool:
+    """Whether the round was ever described, and then waited for no second description."""
+    described = [one.seq for one in round.events if one.kind is Kind.DESCRIBED]
+    if not described or not round.row.wants_second:
+        return bool(described)
+    return any(one.kind in SECOND_KINDS and one.seq > described[0] for one in round.events)
 
 
 def _has_met(account: str) -> Exists:
@@ -84,19 +94,6 @@ def _has_met(account: str) -> Exists:
 def not_seen(account: str) -> ColumnElement[bool]:
     """Whether the account was not shown the request of the round of a query on ``rounds``."""
     return ~_seen_by(account) & ~_has_met(account)
-
-
-def _public() -> ColumnElement[bool]:
-    """Whether the round was ever described, and then waited for no second description."""
-    first = events.alias("first")
-    described = _event(first, first.c.kind == Kind.DESCRIBED.value)
-    answered = exists().where(
-        events.c.lesson == first.c.lesson,
-        events.c.round == first.c.round,
-        events.c.seq > first.c.seq,
-        events.c.kind.in_([kind.value for kind in SECOND_KINDS]),
-    )
-    return described.where(rounds.c.wants_second.is_(False) | answered)
 
 
 def _event(log: FromClause, condition: ColumnElement[bool]) -> Exists:

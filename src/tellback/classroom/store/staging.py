@@ -48,6 +48,7 @@ class _StagedTask(NamedTuple):
     estimate: float | None
     width: float | None
     highest: float | None
+    part: str | None
 
 
 class _Staged(NamedTuple):
@@ -87,6 +88,7 @@ class StagedLog:
             content.images or [],
             wants_second,
             **{name: data[name] for name in ("estimate", "width", "highest")},
+            part=data.get("part"),
         )
         return self.rounds, self._add(Kind.ASKED, data, self.rounds, task)
 
@@ -208,6 +210,7 @@ class _Writer(NamedTuple):
             "estimate": one.task.estimate,
             "width": one.task.width,
             "highest": one.task.highest,
+            "part": one.task.part,
             **state._asdict(),
             "described": self._seq(state.described),
             "second": self._seq(state.second),

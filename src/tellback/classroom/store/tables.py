@@ -20,6 +20,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    false,
 )
 
 metadata = MetaData(
@@ -42,6 +43,17 @@ lessons = Table(
     Column("created", Float, nullable=False),
     Column("events", BigInteger, nullable=False),  # the number of the latest event
     Column("rounds", BigInteger, nullable=False),  # the number of the latest round
+    Column("archived", Boolean, nullable=False, server_default=false()),
+)
+
+items = Table(  # the responses of a lesson's own material
+    "items",
+    metadata,
+    Column("lesson", ID, ForeignKey("lessons.id"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("features", LargeBinary, nullable=False),  # float32
+    Column("content", Text, nullable=False),  # JSON: group, goal, words
+    Column("picture", LargeBinary),  # a JPEG file: a picture, or a strip of frames
 )
 
 events = Table(
@@ -93,6 +105,7 @@ rounds = Table(
     Column("width", Float),
     Column("highest", Float),
     Column("matched", Boolean),  # did it do what was asked? None: not known, or not counted
+    Column("part", String(8)),  # of a lesson's own material: see RoundPart
     Index(None, "lesson", "status", "number"),
     Index(None, "lesson", "described"),
     Index(None, "lesson", "claimed_by"),

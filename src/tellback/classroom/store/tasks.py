@@ -10,6 +10,8 @@ import numpy as np
 from sqlalchemy import Connection, insert, select
 
 from tellback.arrays import Array
+from tellback.classroom.store.database import LATER
+from tellback.classroom.store.items import find_item_pictures
 from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tables import pictures, tasks
 from tellback.errors import UnknownNameError
@@ -25,6 +27,9 @@ class Content:
     texts: list[str] | None = None  # for each response
     images: list[bytes] | None = None  # a PNG file for each response
     drawing: str | None = None  # an SVG of the chosen response, which alone is shown
+    items: list[int] | None = None  # of the lesson's own material, with their pictures
+    form: str | None = None  # of the words: "steps"; of the pictures: "strips"
+    pictured: bool = False  # whether the items have pictures
 
 
 class TaskRow(NamedTuple):
@@ -36,6 +41,8 @@ class TaskRow(NamedTuple):
     texts: list[str] | None = None
     images: int | None = None  # the number of pictures
     drawing: str | None = None  # an SVG of the chosen response, which alone is shown
+    items: list[int] | None = None  # of the lesson's own material
+    form: str | None = None  # "steps" or "strips"
 
     def candidates(self, dim: int) -> int:
         """The number of responses with so many features."""
@@ -52,11 +59,16 @@ def shown_data(content: Content) -> str:
         "texts": content.texts,
         "images": None if content.images is None else len(content.images),
         "drawing": content.drawing,
+        "items": content.items,
+        "form": content.form,
     }
+    if content.items is not None and content.pictured:
+        shown["images"] = len(content.items)
     return json.dumps({name: part for name, part in shown.items() if part is not None})
 
 
-_ADD_TASK, _ADD_PICTURES = insert(tasks), insert(pictures)
+_ADD_TASK = insert(tasks).execution_options(**LATER)
+_ADD_PICTURES = insert(pictures).execution_options(**LATER)
 
 
 def add_task(log: LessonLog, number: int, features: Array, content: Content) -> None:
@@ -89,19 +101,28 @@ def find_task(connection: Connection, lesson: str, number: int) -> TaskRow:
 
 
 def find_picture(connection: Connection, lesson: str, number: int, place: int) -> bytes:
-    """The picture of a response, a PNG file; an error if there is none."""
-    query = select(pictures.c.png).where(
-        pictures.c.lesson == lesson, pictures.c.round == number, pictures.c.place == place
-    )
+    """The picture of a response, a PNG file, or of own material JPEG; an error if none."""
+    shown = find_task(connection, lesson, number).items
     # Databases refuse numbers that do not fit the column.
-    found = connection.execute(query).scalar() if 0 <= place < 2**31 else None
+    if not 0 <= place < (2**31 if shown is None else len(shown)):
+        found = None
+    elif shown is not None:
+        found = find_item_pictures(connection, lesson, [shown[place]])[0]
+    else:
+        query = select(pictures.c.png).where(
+            pictures.c.lesson == lesson, pictures.c.round == number, pictures.c.place == place
+        )
+        found = connection.execute(query).scalar()
     if found is None:
         raise UnknownNameError(f"There is no picture {place} in round {number}.")
     return bytes(found)
 
 
 def find_pictures(connection: Connection, lesson: str, number: int) -> list[bytes]:
-    """All pictures of a round, PNG files in the order of the responses."""
+    """All pictures of a round, files in the order of the responses."""
+    shown = find_task(connection, lesson, number).items
+    if shown is not None:
+        return [one for one in find_item_pictures(connection, lesson, shown) if one is not None]
     query = (
         select(pictures.c.png)
         .where(pictures.c.lesson == lesson, pictures.c.round == number)

@@ -12,6 +12,7 @@ from tellback import __version__
 from tellback.classroom.settings import Settings
 from tellback.classroom.web.api import (
     accounts,
+    apprentice,
     checks,
     claims,
     descriptions,
@@ -19,12 +20,16 @@ from tellback.classroom.web.api import (
     imports,
     judgements,
     lessons,
+    own_material,
     preview,
     progress,
+    questions,
     replays,
+    reviews,
     rollback,
     rounds,
     sessions,
+    suggestions,
     tokens,
     updates,
     webhooks,
@@ -33,7 +38,7 @@ from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.monitoring import health
 from tellback.classroom.web.monitoring.metrics import Metrics, RequestMetrics
 from tellback.classroom.web.monitoring.request_log import RequestLog
-from tellback.classroom.web.pages import lesson_pages, public_pages
+from tellback.classroom.web.pages import lesson_pages, managing_pages, public_pages
 from tellback.classroom.web.pages.assets import mount_assets
 from tellback.classroom.web.problem_handlers import DescribedApp, handle_problems
 from tellback.classroom.web.routing import HeadAsGet
@@ -49,8 +54,10 @@ ROUTERS = (  # the busiest first: routes are matched in this order
     rounds,
     claims,
     descriptions,
+    questions,
     preview,
     lessons,
+    own_material,
     sessions,
     accounts,
     tokens,
@@ -60,6 +67,9 @@ ROUTERS = (  # the busiest first: routes are matched in this order
     updates,
     checks,
     judgements,
+    suggestions,
+    apprentice,
+    reviews,
     rollback,
     replays,
     webhooks,
@@ -100,6 +110,7 @@ def create_app(settings: Settings, shared: Path | None = None) -> FastAPI:
     for module in ROUTERS:
         app.include_router(module.router, prefix=API)
     app.include_router(lesson_pages.router)
+    app.include_router(managing_pages.router)
     app.include_router(public_pages.router)
     mount_assets(app)
     return app

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from tellback.classroom.learning.background_jobs import BackgroundJobs
 from tellback.classroom.learning.checkpoints import keep_checkpoint
+from tellback.classroom.learning.collecting import Collected
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import NAMES, PICTURES, demonstration
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.own_lessons import create_own_lesson
 from tellback.classroom.learning.recorded import (
     import_recording,
     lesson_id,
@@ -93,6 +95,24 @@ class Classroom:
             with self.learner(id).locked() as agent, writing(self.database, id) as log:
                 keep_checkpoint(log, agent)
         return id
+
+    def own_lesson(self, name: str, collected: Collected, id: str | None = None) -> LessonRow:
+        """Create a lesson of own material; with an ``id``, find it if it was created before."""
+        seed = secrets.randbits(48) if self.settings.accounts else 0
+        try:
+            lesson = create_own_lesson(self.database, name, collected, seed, id)
+        except ConflictError:
+            if id is None:
+                raise
+            with self.database.read() as connection:
+                return find_lesson(connection, id)
+        if collected.said:
+            with (
+                self.learner(lesson.id).locked() as agent,
+                writing(self.database, lesson.id) as log,
+            ):
+                keep_checkpoint(log, agent)
+        return lesson
 
     def learner_at_hand(self, lesson: str) -> Learner | None:
         """The agent of a lesson, if this process has it in memory."""

@@ -16,6 +16,7 @@ from tellback.classroom.learning.content import (
 )
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.importing import Importer, Stated, UnfitLineError
+from tellback.classroom.store.descriptions import AskedAgain
 from tellback.classroom.store.log import Kind
 from tellback.classroom.store.rounds import Drawn
 from tellback.classroom.store.tasks import Content
@@ -29,6 +30,7 @@ from tellback.classroom.web.schemas.log_lines import (
     PlayedRound,
     RedactedLine,
     RolledBackLine,
+    SuggestedData,
     Tombstone,
 )
 from tellback.errors import FieldError, TellbackError
@@ -43,7 +45,7 @@ Line = tuple[int, bytes]
 
 def import_lines(file: BinaryIO, importer: Importer, definition: Definition, longest: int) -> None:
     """Import a file line by line; an error names the line and the field that is wrong."""
-    lines = _numbered(file, longest)
+    lines = numbered_lines(file, longest)
     first = next(lines, None)
     if first is None:
         raise invalid("body", "The body has no line.")
@@ -61,18 +63,19 @@ MOST_BLANK = 1_000
 """Blank lines in an import: a body of nothing else would take long to read."""
 
 
-def _numbered(file: BinaryIO, longest: int) -> Iterator[Line]:
+def numbered_lines(file: BinaryIO, longest: int) -> Iterator[Line]:
+    """The lines of a file that are not blank, of limited length."""
     number = blank = 0
     while line := file.readline(longest + 1):
         number += 1
         if len(line) > longest:
-            raise _wrong(number, "line", f"it may have at most {longest} bytes")
+            raise wrong_line(number, "line", f"it may have at most {longest} bytes")
         if line.strip():
             yield number, line
         else:
             blank += 1
             if blank > MOST_BLANK:
-                raise _wrong(number, "line", f"there may be at most {MOST_BLANK} blank lines")
+                raise wrong_line(number, "line", f"there may be at most {MOST_BLANK} blank lines")
 
 
 def _import_round(line: Line, importer: Importer, definition: Definition) -> None:
@@ -90,7 +93,7 @@ def _import_round(line: Line, importer: Importer, definition: Definition) -> Non
             line[0],
         )
         if played.description is not None:
-            definition.demand_instruction(played.description, "description")
+            definition.demand_description(played.description)
             importer.describe(number, played.description, played.saw_request)
 
 
@@ -103,11 +106,11 @@ def _import_events(
         event = _parsed(_EVENT, (number, text))
         seq += 1
         if event.seq != seq:
-            raise _wrong(number, "seq", f"it must be {seq}, the next event")
+            raise wrong_line(number, "seq", f"it must be {seq}, the next event")
         with _on_line(number):
             _import_event(event, importer, definition, number)
     if seq != heading.events:
-        raise _wrong(
+        raise wrong_line(
             number, "seq", f"the first line promises {heading.events} events, and this is the last"
         )
 
@@ -122,9 +125,17 @@ def _import_event(event: Any, importer: Importer, definition: Definition, line: 
     elif isinstance(event.data, Tombstone):
         importer.bury(Kind(event.kind), event.round)
     elif isinstance(event.data, DescribedData):
-        definition.demand_instruction(event.data.description, "data.description")
-        say = importer.describe if event.kind == "described" else importer.second
-        say(event.round, event.data.description, event.data.saw_request)
+        definition.demand_description(event.data.description, "data.description")
+        said = event.round, event.data.description, event.data.saw_request
+        if event.kind == "second":
+            importer.second(*said)
+        else:
+            used = event.data.suggested
+            again = AskedAgain(event.data.first) if event.data.sure else None
+            importer.describe(*said, None if used is None else used.model_dump(), again)
+    elif isinstance(event.data, SuggestedData):
+        definition.demand_description(event.data.description, "data.description")
+        importer.note(Kind.SUGGESTED, event.data.model_dump(), event.round)
     elif isinstance(event.data, CheckedData):
         importer.check(event.round, event.data.picked)
     else:
@@ -152,6 +163,8 @@ def _import_asked(event: AskedLine, importer: Importer, definition: Definition, 
         line,
         event.wants_second,
         None if data.drawn is None else Drawn(data.drawn.task, data.drawn.response),
+        None if data.advice is None else data.advice.model_dump(),
+        data.part,
     )
     if number != event.round:
         raise FieldError("round", f"round must be {number}, the next one.")
@@ -163,7 +176,7 @@ def _parsed(adapter: TypeAdapter[Any], line: Line) -> Any:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         field = ".".join(str(part) for part in first["loc"])[:200] or "line"
-        raise _wrong(line[0], field, first["msg"]) from error
+        raise wrong_line(line[0], field, first["msg"]) from error
 
 
 @contextmanager
@@ -174,8 +187,9 @@ def _on_line(number: int) -> Iterator[None]:
     except TellbackError as error:
         number = error.line if isinstance(error, UnfitLineError) else number
         field = getattr(error, "field", None) or "line"
-        raise _wrong(number, field, str(error)[:500].rstrip(".")) from error
+        raise wrong_line(number, field, str(error)[:500].rstrip(".")) from error
 
 
-def _wrong(number: int, field: str, says: str) -> Problem:
+def wrong_line(number: int, field: str, says: str) -> Problem:
+    """A problem with a line."""
     return invalid(f"{number}.{field}", f"Line {number}, {field}: {says}.")

@@ -76,6 +76,9 @@ class DescribedApp(FastAPI):
         described = super().openapi()
         schemas = described.setdefault("components", {}).setdefault("schemas", {})
         schemas[ProblemDocument.__name__] = ProblemDocument.model_json_schema()
+        bearer = {"type": "http", "scheme": "bearer", "description": "A token of an account."}
+        described["components"]["securitySchemes"] = {"token": bearer}
+        described["security"] = [{"token": []}, {}]  # none where a classroom has no accounts
         return described
 
 

@@ -19,6 +19,7 @@ MEDIA_TYPE = "application/problem+json"
 PAGE = "/problems"
 
 TITLES = {
+    "archived": "The lesson is in the archive",
     "bad_host": "The request must name one host",
     "bad_request": "The request cannot be read",
     "busy": "The service is busy",

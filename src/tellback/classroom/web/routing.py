@@ -18,6 +18,9 @@ from tellback.classroom.turns import Turns
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.security.authentication import Needs
 
+FILE = {"schema": {"type": "string", "format": "binary"}}
+"""An answer that is a file, in the description of the API."""
+
 LARGE = 2**16
 """Bytes of a body that is parsed in a thread: a change of threads takes as long as 10 KB."""
 

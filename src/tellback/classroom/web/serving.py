@@ -30,6 +30,10 @@ SWITCH_SECONDS = 0.0005
 SHUTDOWN_SECONDS = 5
 """How long requests may continue after the service was told to stop."""
 
+HUNG_SECONDS = 60
+"""After so long without an answer a process is replaced. On a busy machine it takes long to start:
+with uvicorn's five seconds it was ended before it was up, again and again."""
+
 
 def serve(
     settings: Settings, host: str, port: int, workers: int = 1, level: int = logging.INFO
@@ -55,6 +59,7 @@ def serve(
             proxy_headers=settings.secure,
             forwarded_allow_ips=list(settings.proxies),
             timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            timeout_worker_healthcheck=HUNG_SECONDS,
         )
 
 

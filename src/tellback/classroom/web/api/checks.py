@@ -41,7 +41,7 @@ def next_check(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CheckA
     )
 
 
-@router.put("/lessons/{lesson}/rounds/{round}/check")
+@router.put("/lessons/{lesson}/rounds/{round}/check", operation_id="check")
 def pick(
     lesson: LessonId, round: RoundNumber, body: Pick, room: AClassroom, caller: AsTeacher
 ) -> Checked:

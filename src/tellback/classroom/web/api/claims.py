@@ -5,14 +5,18 @@ from __future__ import annotations
 from fastapi import Response
 
 from tellback.classroom.store.claims import prolong_claim
+from tellback.classroom.store.errors import ConflictError
+from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.rounds import find_round
 from tellback.classroom.store.seen import has_asked, mark_seen
+from tellback.classroom.store.suggestions import shown_suggestion
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.problems import not_found
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import content_fields
+from tellback.classroom.web.schemas.suggestions import ShownSuggestion
 from tellback.classroom.web.schemas.teaching import ClaimAnswer
 
 router = api_router("teaching", 404, 422)
@@ -26,14 +30,21 @@ router = api_router("teaching", 404, 422)
 def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer | Response:
     """Claim a response to describe: nobody else gets it while the claim lasts."""
     until = room.lease_end()
+    with room.database.read() as connection:
+        if find_lesson(connection, learner.lesson).archived:
+            raise ConflictError("archived", "This lesson is in the archive: nobody teaches in it.")
     claimed = learner.claim(caller.account, until)
     if claimed is None:
         return Response(status_code=204)
+    number = claimed.task.round
     if room.settings.accounts and not learner.has_world:
-        _note_asker(room, learner.lesson, claimed.task.round, caller.account)
+        _note_asker(room, learner.lesson, number, caller.account)
+    with room.database.read() as connection:
+        found = shown_suggestion(connection, learner.lesson, number)
     return ClaimAnswer(
         response=claimed.response if claimed.task.drawing is None else 0,
         until=until,
+        suggestion=None if found is None else ShownSuggestion(**found._asdict()),
         **content_fields(learner.lesson, learner.definition.facts.dim, claimed.task),
     )
 

@@ -6,8 +6,10 @@ from fastapi import Query
 
 from tellback.classroom.learning.exam import Effect
 from tellback.classroom.learning.judged import sounds_alike
+from tellback.classroom.learning.learner import Learner
+from tellback.classroom.learning.questions import open_questions, tells_much
 from tellback.classroom.learning.verdicts import ASKED_OF_PEOPLE, JudgedBy
-from tellback.classroom.store.descriptions import close_round, withdraw
+from tellback.classroom.store.descriptions import AskedAgain, close_round, withdraw
 from tellback.classroom.store.log import writing
 from tellback.classroom.store.rounds import RoundStatus, find_round
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
@@ -39,19 +41,27 @@ def describe(
     effect: bool = Query(False, description="Whether to tell its effect on the agent."),
 ) -> Described:
     """Describe a response. Sent again, it counts once; it may come late, in any order."""
-    learner.definition.demand_instruction(body.description, "description")
+    learner.definition.demand_description(body.description)
+    if body.first is not None:
+        learner.definition.demand_description(body.first, "first")
+    asked_again = AskedAgain(body.first) if body.sure else None
+    told = body.description
     given, changed = learner.describe(
         round,
         caller.account,
-        body.description,
+        told,
         anyones=_any_round(caller),
         saw_request=body.saw_request,
+        asked_again=asked_again,
+        wants_second=_wants_second(learner, round, caller, told),
         effect=effect,
     )
     counted = given._asdict() | {"matched": None if given.saw_request else given.matched}
+    del counted["taught"]
     verdicts, by_people = learner.verdicts, learner.verdicts.by is JudgedBy.PEOPLE
     alike = None
-    if by_people and effect:
+    asked_of_people = by_people and given.part is None
+    if asked_of_people and effect:
         with room.database.read() as connection:
             alike = sounds_alike(learner, connection, round, body.description)
     return Described(
@@ -59,9 +69,18 @@ def describe(
         **counted,
         judged_by=verdicts.by,
         sounds_alike=alike,
-        asks_judgement=by_people and verdicts.priority(round) < ASKED_OF_PEOPLE,
+        asks_judgement=asked_of_people and verdicts.priority(round) < ASKED_OF_PEOPLE,
+        questions=len(open_questions(learner, caller.account)) if effect else 0,
         effect=None if changed is None else _effect(changed),
     )
+
+
+def _wants_second(learner: Learner, round: int, caller: Caller, told: int | str) -> bool:
+    """Whether to have the response described by somebody else too, given what was told of it."""
+    share = learner.definition.second_share
+    if not 0 < share < 1:
+        return False  # it was decided when the round was opened
+    return bool(tells_much(learner, round, caller.account, told))
 
 
 def _any_round(caller: Caller) -> bool:
@@ -79,7 +98,7 @@ def _effect(effect: Effect) -> EffectAnswer:
     )
 
 
-@router.delete("/lessons/{lesson}/rounds/{round}/description")
+@router.delete("/lessons/{lesson}/rounds/{round}/description", operation_id="withdraw")
 def withdraw_description(
     round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher
 ) -> Withdrawn:

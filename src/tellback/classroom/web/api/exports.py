@@ -16,7 +16,7 @@ from tellback.classroom.learning.exporting import export_lesson, export_rounds, 
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.seen import mark_seen
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsEngineer
-from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.routing import FILE, api_router
 from tellback.classroom.web.schemas.log import ExportQuery
 from tellback.recordings.exporting import chat_lines, recording_lines
 from tellback.specs import Data
@@ -31,7 +31,7 @@ PIECE = 2**16
 @router.get(
     "/lessons/{lesson}/export",
     response_class=StreamingResponse,
-    responses={200: {"content": {JSONL: {}, PARQUET: {}}, "description": "The lesson."}},
+    responses={200: {"content": {JSONL: FILE, PARQUET: FILE}, "description": "The lesson."}},
 )
 def export(
     room: AClassroom,

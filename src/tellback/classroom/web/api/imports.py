@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
 import time
-from collections.abc import AsyncIterator
 from contextlib import closing
-from typing import Annotated, BinaryIO, NamedTuple, cast
+from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends
 
 from tellback.classroom.learning.importing import Importer
 from tellback.classroom.learning.learner import Learner
@@ -31,6 +29,7 @@ from tellback.classroom.web.import_lines import import_lines
 from tellback.classroom.web.problems import invalid
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.log import ImportedAnswer
+from tellback.classroom.web.uploads import Upload, uploaded
 
 router = api_router("log", 404, 422)
 
@@ -41,27 +40,6 @@ MOST_AT_ONCE = 5_000
 
 LONGEST_PAUSE = 0.2
 """Seconds between two slices."""
-
-IN_MEMORY = 2**20
-"""Larger bodies are kept in a file."""
-
-
-class Upload(NamedTuple):
-    """The body of a request."""
-
-    file: BinaryIO
-    digest: str
-
-
-async def uploaded(request: Request) -> AsyncIterator[Upload]:
-    """The body of a request, in a file if it is large."""
-    digest = hashlib.sha256()
-    with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
-        async for piece in request.stream():
-            digest.update(piece)
-            file.write(piece)
-        file.seek(0)
-        yield Upload(cast(BinaryIO, file), digest.hexdigest())
 
 
 @router.post(
@@ -74,6 +52,7 @@ async def uploaded(request: Request) -> AsyncIterator[Upload]:
             "content": {"application/jsonl": {"schema": {"type": "string"}}},
         }
     },
+    operation_id="import_rounds",
 )
 def import_log(
     room: AClassroom,

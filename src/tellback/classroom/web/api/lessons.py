@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
+from fastapi import Query
+
 from tellback.classroom.learning.definition import Definition
+from tellback.classroom.store import lessons as store
 from tellback.classroom.store.lessons import LessonRow, all_lessons, find_lesson
-from tellback.classroom.web.dependencies import AClassroom, AsEngineer, AsTeacher
+from tellback.classroom.web.dependencies import AClassroom, AsAdmin, AsEngineer, AsTeacher
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId
-from tellback.classroom.web.schemas.lessons import LessonAnswer, Lessons, NewLesson
+from tellback.classroom.web.schemas.lessons import LessonAnswer, LessonChange, Lessons, NewLesson
 from tellback.classroom.web.security.callers import Caller, Role
 
 router = api_router("lessons")
@@ -34,6 +39,31 @@ def get_lesson(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> LessonR
     """A lesson. Its seed is for engineers only: requests of a world can be computed from it."""
     with room.database.read() as connection:
         return _for(caller, find_lesson(connection, lesson))
+
+
+@router.patch("/lessons/{lesson}", response_model=LessonAnswer, responses=problems(404, 422))
+def change_lesson(
+    lesson: LessonId, body: LessonChange, room: AClassroom, caller: AsEngineer
+) -> LessonRow:
+    """Rename a lesson, put it into the archive, or take it out. Nobody teaches in the archive."""
+    with room.database.write() as connection:
+        changed = store.change_lesson(connection, lesson, **body.model_dump())
+    room.forget(lesson)  # it knows its name
+    return changed
+
+
+@router.delete("/lessons/{lesson}", status_code=204, responses=problems(404, 422))
+def delete_lesson(
+    lesson: LessonId,
+    room: AClassroom,
+    caller: AsAdmin,
+    word: Annotated[Literal["delete"], Query(description="Against a slip: the word `delete`.")],
+) -> None:
+    """Delete a lesson and all that was said in it, for good."""
+    with room.database.write() as connection:
+        store.delete_lesson(connection, lesson)
+    room.forget(lesson)
+    room.database.scrub()
 
 
 def _for(caller: Caller, lesson: LessonRow) -> LessonRow:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from tellback.certificate import Calibration
+from tellback.classroom.learning.agreement import alpha
 from tellback.classroom.learning.heard import word_meter
+from tellback.classroom.learning.held_out import FEWEST, MOST
 from tellback.classroom.learning.judged import judged_share, likeness_errors
 from tellback.classroom.learning.learner import Learner
-from tellback.classroom.learning.progress import certificate, match_rate, running
+from tellback.classroom.learning.progress import certificate, match_rate, met_share, running
+from tellback.classroom.learning.reliability import reliability
 from tellback.classroom.learning.verdicts import JudgedBy
 from tellback.classroom.store.database import Connection
+from tellback.classroom.store.held_out import held_out_events
 from tellback.classroom.store.judgements import judged_rounds, judgements
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.progress import curve
@@ -19,12 +23,14 @@ from tellback.classroom.store.reports import (
     round_columns,
     teacher_counts,
 )
+from tellback.classroom.store.reviews import read_seconds
 from tellback.classroom.store.rounds import counts_by_status
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.progress import (
     CurveAnswer,
+    HeldOutAnswer,
     ProgressAnswer,
     TeacherAnswer,
     UnsureAnswer,
@@ -51,6 +57,7 @@ def get_progress(room: AClassroom, learner: ALearner, caller: AsTeacher) -> Prog
 
 
 def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
+    learner.catch_up()
     with room.database.read() as connection:
         row = find_lesson(connection, learner.lesson)
         statuses = counts_by_status(connection, learner.lesson)
@@ -60,6 +67,8 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         agreed = agreement(connection, learner.lesson)
         checked = checks(connection, learner.lesson)
         matches, says = _matches(connection, learner, columns)
+        seconds = read_seconds(connection, learner.lesson)
+        reliable = reliability(learner, connection, seconds)
     proof = certificate(learner.definition, columns, learner.verdicts.by)
     unsure = learner.unsure(MOST_UNSURE)
     return ProgressAnswer(
@@ -75,10 +84,14 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         light_says=_with_caveat(proof.light, proof_status_of(learner.agent.model_agent)),
         unsure=[UnsureAnswer(request=asked, says=says) for asked, says in unsure],
         teachers=[
-            TeacherAnswer(**{k: v for k, v in one._asdict().items() if k != "account"})
+            TeacherAnswer(
+                **{k: v for k, v in one._asdict().items() if k != "account"},
+                reliability=reliable.get(one.account),
+            )
             for one in counts
         ],
         agreement=running(agreed),
+        alpha=alpha(learner, seconds),
         checks=running(checked),
         **dict(success) | {"match_says": says},
     )
@@ -89,6 +102,8 @@ def _matches(
 ) -> tuple[Share | None, str]:
     """The share of requests that were met, and what it rests on."""
     verdicts, match = learner.verdicts, learner.definition.match
+    if verdicts.by is JudgedBy.TRUTH:
+        return met_share(columns), verdicts.says
     if verdicts.by is not JudgedBy.PEOPLE:
         errors = match.errors if match and verdicts.by is JudgedBy.RATES else None
         return match_rate(columns, errors), verdicts.says
@@ -113,16 +128,33 @@ def _with_caveat(light: Calibration, status: ProofStatus) -> str:
 
 @router.get("/lessons/{lesson}/curve")
 def get_curve(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CurveAnswer:
-    """The success curve alone. It names no request, so teachers may see it while they describe."""
+    """The success curve, and words that nobody has said; teachers see it while they describe.
+
+    It names no request. The words are of held-out requests, which no round asks, and are drawn
+    independently of the rounds: they tell nothing about the request of a round.
+    """
+    learner.catch_up()
     with room.database.read() as connection:
         return _curve(connection, learner)
 
 
+def _held_out(connection: Connection, learner: Learner) -> HeldOutAnswer | None:
+    material = learner.definition.material
+    if material is None:
+        return None
+    count = len(held_out_events(connection, learner.lesson, MOST))
+    return HeldOutAnswer(descriptions=count, needed=FEWEST, share=material.held_out)
+
+
 def _curve(connection: Connection, learner: Learner) -> CurveAnswer:
     meter = word_meter(learner)
+    points = curve(connection, learner.lesson)
+    if learner.exam.judged and points[-1:] != [now := learner.examined()[1]]:
+        points.append(now)  # the stored curve may be a moment behind
     return CurveAnswer(
         described=counts_by_status(connection, learner.lesson).get("described", 0),
-        curve=curve(connection, learner.lesson),
+        curve=points,
         words=None if meter is None else WordsAnswer(**meter._asdict()),
+        held_out=_held_out(connection, learner),
         match_says=learner.verdicts.says,
     )

@@ -27,7 +27,7 @@ REPLAYING = Turns("Another replay is running: try again when it is done.", wait=
 """A replay keeps a processor busy: several at once would slow down all teachers."""
 
 
-@router.post("/lessons/{lesson}/replay")
+@router.post("/lessons/{lesson}/replay", operation_id="replay")
 def replay_lesson(
     body: NewReplay, room: AClassroom, learner: ALearner, caller: AsEngineer
 ) -> ReplayAnswer:

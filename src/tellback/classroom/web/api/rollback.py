@@ -20,7 +20,7 @@ from tellback.classroom.web.schemas.log import (
 router = api_router("log", 404, 422)
 
 
-@router.post("/lessons/{lesson}/rollback")
+@router.post("/lessons/{lesson}/rollback", operation_id="roll_back")
 def roll_back_to(
     body: RollbackTarget, room: AClassroom, learner: ALearner, caller: AsEngineer
 ) -> RolledBack:
@@ -34,7 +34,7 @@ def roll_back_to(
     return RolledBack(event=log.latest, descriptions=active)
 
 
-@router.delete("/lessons/{lesson}/teachers/{teacher}/data")
+@router.delete("/lessons/{lesson}/teachers/{teacher}/data", operation_id="delete_words")
 def redact_here(
     teacher: AuthorName, room: AClassroom, learner: ALearner, caller: AsAdmin
 ) -> RedactedAnswer:
@@ -42,7 +42,7 @@ def redact_here(
     return _redacted(room, [learner.lesson], teacher, caller.account)
 
 
-@router.delete("/teachers/{teacher}/data")
+@router.delete("/teachers/{teacher}/data", operation_id="delete_all_words")
 def redact_everywhere(teacher: AuthorName, room: AClassroom, caller: AsAdmin) -> RedactedAnswer:
     """Delete a teacher's words in all lessons, and unlearn them."""
     with room.database.read() as connection:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 from fastapi import Query, Response
@@ -30,9 +31,11 @@ from tellback.classroom.web.dependencies import (
     AsTeacher,
 )
 from tellback.classroom.web.idempotency import Key, digest_of
-from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.routing import FILE, api_router
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import (
+    Acted,
+    Advice,
     NewRound,
     RoundAnswer,
     Rounds,
@@ -41,6 +44,10 @@ from tellback.classroom.web.schemas.rounds import (
     ShownRound,
     content_fields,
 )
+from tellback.errors import FieldError
+from tellback.responses import Listed
+from tellback.roles import Choice
+from tellback.specs import Data
 
 router = api_router("rounds", 404, 422)
 
@@ -59,7 +66,10 @@ def ask(body: NewRound, learner: ALearner, caller: AsEngineer, key: Key = None) 
         request = KeyedRequest(caller.account, key, digest_of(f"ask {learner.lesson}", body))
     opened = learner.answered(request) or _ask(learner, body, caller.account, request)
     answer = RoundAnswer(
-        round=opened.number, model_version=opened.version, **opened.choice.to_data()
+        round=opened.number,
+        model_version=opened.version,
+        advice=_advice(opened.advice),
+        **opened.choice.to_data(),
     )
     # Serialised here: FastAPI would validate it once more, in another thread.
     return Response(answer.model_dump_json(), 201, media_type="application/json")
@@ -72,7 +82,22 @@ def _ask(
     definition.demand_instruction(body.instruction)
     responses, images = responses_from(definition, body.features, body.texts, body.images)
     content = Content(body.context, body.texts, images)
-    return learner.ask(body.instruction, responses, content, account, request)
+    acted = None if body.acted is None else _acted(body.acted, responses)
+    return learner.ask(body.instruction, responses, content, account, request, acted)
+
+
+def _advice(stated: Data | None) -> Advice | None:
+    return None if stated is None else Advice(**stated)
+
+
+def _acted(acted: Acted, responses: Listed) -> Choice:
+    if acted.response not in responses:
+        last = len(responses) - 1
+        raise FieldError(
+            "acted.response", f"acted.response must be from 0 to {last}, not {acted.response}."
+        )
+    features = responses.features(acted.response)
+    return Choice(acted.response, features, bonus=math.nan, propensity=acted.propensity)
 
 
 @router.get("/lessons/{lesson}/rounds")
@@ -123,6 +148,8 @@ def _state(one: ReadRound) -> RoundState:
         description=None if told is None else told["description"],
         matched=one.row.matched,
         saw_request=None if told is None else told["saw_request"],
+        advice=_advice(asked.advice),
+        suggested=None if told is None else told.get("suggested"),
         **asked.choice.to_data(),
     )
 
@@ -146,7 +173,8 @@ def get_round(
 @router.get(
     "/lessons/{lesson}/rounds/{round}/images/{index}.png",
     response_class=Response,
-    responses={200: {"content": {"image/png": {}}}},
+    responses={200: {"content": {"image/png": FILE, "image/jpeg": FILE}}},
+    operation_id="get_picture",
 )
 def image(
     lesson: LessonId, round: RoundNumber, index: int, room: AClassroom, caller: AsTeacher
@@ -156,10 +184,11 @@ def image(
         png = find_picture(connection, lesson, round, index)
     # The pictures of a round never change.
     keep = {"Cache-Control": "private, max-age=31536000, immutable"}
-    return Response(png, headers=keep, media_type="image/png")
+    is_jpeg = png.startswith(b"\xff\xd8")  # of own material
+    return Response(png, headers=keep, media_type="image/jpeg" if is_jpeg else "image/png")
 
 
-@router.get("/lessons/{lesson}/rounds/{round}/shown")
+@router.get("/lessons/{lesson}/rounds/{round}/shown", operation_id="get_shown")
 def shown(round: RoundNumber, room: AClassroom, learner: ALearner, caller: AsTeacher) -> ShownRound:
     """The candidates of a round, without the request and the agent's choice."""
     with room.database.read() as connection:

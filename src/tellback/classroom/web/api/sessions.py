@@ -49,7 +49,7 @@ def sign_out(caller: AsTeacher, room: AClassroom, request: Request, response: Re
     response.delete_cookie(cookie_name(secure), **_cookie(secure))
 
 
-@router.get("/me", response_model=Me)
+@router.get("/me", response_model=Me, operation_id="get_me")
 def me(caller: AsTeacher) -> Caller:
     """Your account and role."""
     return caller

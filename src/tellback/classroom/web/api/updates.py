@@ -29,6 +29,7 @@ QUIET_SECONDS = 15
     "/lessons/{lesson}/updates",
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}, "description": "Updates."}},
+    operation_id="get_updates",
 )
 async def updates(
     request: Request, room: AClassroom, learner: ALearner, caller: AsTeacher

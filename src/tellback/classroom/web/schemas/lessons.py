@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from tellback.classroom.web.schemas.common import Body, not_blank
+from tellback.classroom.learning.definition import LONGEST_GUIDE
+from tellback.classroom.web.schemas.common import Body, not_blank, printable
 
 
 class NewLesson(Body):
@@ -27,10 +28,33 @@ class NewLesson(Body):
     match: dict[str, Any] | None = Field(
         None, description="When a description counts as a match of the request."
     )
+    answers: list[str] | None = Field(
+        None,
+        max_length=9,
+        description="The only descriptions that are taken: teachers get a button for each.",
+        examples=[["yes", "no"]],
+    )
     second_share: float = Field(
         0.0, ge=0, le=1, description="Share of responses that a second teacher describes too."
     )
+    doubt: Literal["off", "ask", "weigh"] | None = Field(
+        None,
+        description="Doubtful descriptions: do nothing, ask their teacher, or also leave them out "
+        "of what the agent learns. By default it depends on the model.",
+    )
+    guide: Annotated[str, AfterValidator(printable)] = Field(
+        "", max_length=LONGEST_GUIDE, description="What teachers are told before they begin."
+    )
     seed: int = Field(0, ge=0, le=2**63 - 1)
+
+
+class LessonChange(Body):
+    """Changes of a lesson; omitted fields stay as they are."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank)] | None = (
+        None
+    )
+    archived: bool | None = Field(None, description="Whether it is in the archive.")
 
 
 class LessonAnswer(BaseModel):
@@ -42,6 +66,7 @@ class LessonAnswer(BaseModel):
     created: float
     events: int = Field(description="The number of its latest event.")
     rounds: int
+    archived: bool = Field(description="Whether it is in the archive: not listed among the others.")
 
 
 class Lessons(BaseModel):

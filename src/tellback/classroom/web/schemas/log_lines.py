@@ -7,8 +7,10 @@ from typing import Annotated, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from tellback.classroom.learning.importing import Stated
+from tellback.classroom.store.rounds import RoundPart
 from tellback.classroom.web.schemas.common import Body, InstructionField, Text
-from tellback.classroom.web.schemas.rounds import Candidates, NewRound
+from tellback.classroom.web.schemas.rounds import Candidates, NewTask
+from tellback.classroom.web.schemas.suggestions import NewSuggestion, UsedSuggestion
 
 Propensity = Annotated[float, Field(gt=0, le=1)]
 Number = Annotated[int, Field(ge=1, le=2**53)]
@@ -19,7 +21,7 @@ Kind = TypeVar("Kind", bound=str)
 EventData = TypeVar("EventData", bound=BaseModel)
 
 
-class PlayedRound(NewRound):
+class PlayedRound(NewTask):
     """A line: a round that was played elsewhere."""
 
     response: int = Field(ge=0, description="Index of the chosen candidate, from 0.")
@@ -51,17 +53,24 @@ class DrawnData(_Loose):
     response: Text
 
 
-class AskedData(_Loose):
-    """A request and the agent's choice."""
+class ChoiceData(_Loose):
+    """A response, and what the agent stated of it."""
 
-    instruction: InstructionField
     response: int = Field(ge=0)
     propensity: Propensity | None = None
     estimate: Real | None = None
     bonus: Real | None = None
     width: Annotated[Real, Field(ge=0)] | None = None
     highest: Real | None = None
+
+
+class AskedData(ChoiceData):
+    """A request, and the choice of the agent, or of another policy that the agent advised."""
+
+    instruction: InstructionField
     drawn: DrawnData | None = None
+    advice: ChoiceData | None = None
+    part: Annotated[RoundPart, Field(strict=False)] | None = None
 
     def stated(self) -> Stated:
         """The numbers that the agent stated with its choice."""
@@ -82,6 +91,13 @@ class DescribedData(_Loose):
 
     description: InstructionField
     saw_request: bool
+    suggested: UsedSuggestion | None = None
+    sure: bool = False  # the teacher was asked, and this is the answer
+    first: InstructionField | None = None  # what they had said before they were asked
+
+
+class SuggestedData(NewSuggestion):
+    """A suggestion."""
 
 
 class RolledBackData(_Loose):
@@ -119,6 +135,12 @@ class JudgedData(Body):
     """Whether the response did what was asked; without, nobody could tell."""
 
     met: bool | None = None
+
+
+class ReviewedData(Body):
+    """What a reviewer decided."""
+
+    outcome: Literal["accepted", "corrected", "sent"]
 
 
 class Tombstone(Body):
@@ -166,10 +188,12 @@ class RedactedLine(_EventLine):
 EventLine = Annotated[
     AskedLine
     | _RoundLine[Literal["described", "second"], DescribedData]
+    | _RoundLine[Literal["suggested"], SuggestedData]
     | _RoundLine[Literal["skipped", "cannot_tell", "flagged"], EndData]
     | _RoundLine[Literal["withdrawn"], WithdrawnData]
     | _RoundLine[Literal["checked"], CheckedData]
     | _RoundLine[Literal["judged"], JudgedData]
+    | _RoundLine[Literal["reviewed"], ReviewedData]
     | RolledBackLine
     | RedactedLine,
     Field(discriminator="kind"),

@@ -21,12 +21,21 @@ class WordsAnswer(BaseModel):
     more_unsaid: int = Field(description="How many more such names there are.")
 
 
+class HeldOutAnswer(BaseModel):
+    """Descriptions that are the requests of the exam, and are not taught."""
+
+    descriptions: int
+    needed: int = Field(description="The curve begins with so many.")
+    share: float = Field(description="The share of rounds that are held out, at random.")
+
+
 class CurveAnswer(BaseModel):
     """The number of descriptions, and the success curve."""
 
     described: int
     curve: list[CurvePoint] = Field(description="Empty where nobody can tell what is right.")
     words: WordsAnswer | None = Field(description="Null if it is not known which words matter.")
+    held_out: HeldOutAnswer | None = Field(description="Of own material; else null.")
     match_says: str = Field(
         description="How it is judged whether a response did what was asked, and how often wrongly."
     )
@@ -41,6 +50,10 @@ class TeacherAnswer(BaseModel):
     counted: int = Field(description="Descriptions that count in the share of matches.")
     second: int = Field(description="Second descriptions given.")
     agreed: int = Field(description="Second descriptions that agree with the first.")
+    reliability: Share | None = Field(
+        description="Share of right descriptions, from second descriptions, checks, known answers "
+        "and surprise; null if nothing is known. Its interval holds at one time."
+    )
 
 
 class UnsureAnswer(BaseModel):
@@ -72,5 +85,9 @@ class ProgressAnswer(CurveAnswer):
     teachers: list[TeacherAnswer]
     agreement: Share | None = Field(
         description="Share of second descriptions that agree with the first; null if not known."
+    )
+    alpha: float | None = Field(
+        description="Krippendorff's alpha of first and second descriptions: 0 is chance, 1 is "
+        "agreement. Null if there are too few."
     )
     checks: Share | None = Field(description="Share of blind checks with the right pick.")

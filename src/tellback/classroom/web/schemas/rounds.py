@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,7 @@ from tellback.classroom.learning.sureness import Answer
 from tellback.classroom.store.rounds import RoundStatus
 from tellback.classroom.store.tasks import TaskRow
 from tellback.classroom.web.schemas.common import Body, InstructionField, Text
+from tellback.classroom.web.schemas.suggestions import UsedSuggestion
 
 MOST_CANDIDATES = 100_000
 
@@ -24,15 +25,41 @@ class Candidates(Body):
     )
 
 
-class NewRound(Candidates):
-    """A task for the agent."""
+class NewTask(Candidates):
+    """A task."""
 
     instruction: InstructionField
     context: Text | None = Field(None, description="The situation, as teachers are told it.")
 
 
+class Acted(Body):
+    """What another policy did, decided without the agent's advice."""
+
+    response: int = Field(ge=0, le=MOST_CANDIDATES, description="Index of a candidate, from 0.")
+    propensity: float | None = Field(
+        None, gt=0, le=1, description="The probability with which it was chosen; null if unknown."
+    )
+
+
+class NewRound(NewTask):
+    """A task for the agent."""
+
+    acted: Acted | None = Field(
+        None, description="Apprentice mode: what was done instead of what the agent would do."
+    )
+
+
+class Advice(BaseModel):
+    """A response that the agent would choose."""
+
+    response: int = Field(description="Index of the candidate, from 0.")
+    estimate: float | None
+    bonus: float | None
+    propensity: float | None
+
+
 class RoundAnswer(BaseModel):
-    """The agent's choice in a new round."""
+    """A new round: the agent's choice, or what another policy did."""
 
     round: int
     response: int = Field(description="Index of the chosen candidate, from 0.")
@@ -40,6 +67,7 @@ class RoundAnswer(BaseModel):
     bonus: float | None
     propensity: float | None
     model_version: int = Field(description="The latest event that the agent knew of.")
+    advice: Advice | None = Field(description="The agent's choice, where another policy acted.")
 
 
 class RoundState(RoundAnswer):
@@ -50,6 +78,7 @@ class RoundState(RoundAnswer):
     description: int | str | None
     matched: bool | None = Field(description="Null where it is not known, or must not count.")
     saw_request: bool | None
+    suggested: UsedSuggestion | None = Field(description="What suggested the description, if any.")
 
 
 class RoundsQuery(BaseModel):
@@ -90,6 +119,9 @@ class RoundContent(BaseModel):
     images: list[str] | None = Field(description="URLs of the pictures.")
     drawing: str | None = Field(
         None, description="An SVG of the chosen response, where it alone is shown."
+    )
+    form: Literal["steps", "strips"] | None = Field(
+        None, description="Whether texts are steps, a line each, or pictures are strips of frames."
     )
 
 
@@ -143,5 +175,6 @@ def content_fields(lesson: str, dim: int, task: TaskRow) -> dict[str, Any]:
         "drawing": task.drawing,
         "context": task.context,
         "texts": task.texts,
+        "form": task.form,
         "images": None if images is None else [f"{place}/{i}.png" for i in range(images)],
     }

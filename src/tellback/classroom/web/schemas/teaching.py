@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from tellback.classroom.learning.exam import Flip
 from tellback.classroom.learning.verdicts import JudgedBy
+from tellback.classroom.store.rounds import RoundPart
 from tellback.classroom.web.schemas.common import (
     LONGEST_SENTENCE,
     Body,
@@ -15,6 +16,7 @@ from tellback.classroom.web.schemas.common import (
     printable,
 )
 from tellback.classroom.web.schemas.rounds import MOST_CANDIDATES, RoundContent
+from tellback.classroom.web.schemas.suggestions import ShownSuggestion
 
 
 class ClaimAnswer(RoundContent):
@@ -22,6 +24,7 @@ class ClaimAnswer(RoundContent):
 
     response: int
     until: float = Field(description="When the claim ends, in seconds since 1970.")
+    suggestion: ShownSuggestion | None = Field(description="What a program proposes to say.")
 
 
 class NewDescription(Body):
@@ -30,6 +33,14 @@ class NewDescription(Body):
     description: InstructionField
     saw_request: bool = Field(
         False, description="Whether the teacher knew the request: then it counts as no match."
+    )
+    sure: bool = Field(
+        False, description="Whether the teacher was asked if it is right, and this is the answer."
+    )
+    first: InstructionField | None = Field(
+        None,
+        description="If they corrected it before it was stored, what they had said. This one "
+        "counts as a match or not, and the description teaches.",
     )
 
 
@@ -64,7 +75,38 @@ class Described(BaseModel):
     saw_request: bool
     second: bool = Field(description="Whether it is a second, independent description.")
     agrees: bool | None = Field(description="With the first one: null if that is not known.")
+    part: RoundPart | None = Field(
+        description="Of own material: it is held out for the exam and teaches nothing, or nothing "
+        "was asked because nobody had said anything yet. Else null."
+    )
+    questions: int = Field(
+        description="How many earlier descriptions of the teacher are doubtful now."
+    )
     effect: EffectAnswer | None
+
+
+class AskedQuestion(Body):
+    """What the teacher is about to say of a response."""
+
+    description: InstructionField
+
+
+class QuestionAnswer(BaseModel):
+    """A question about a doubtful description. It does not depend on the request."""
+
+    round: int
+    description: int | str
+    right: float = Field(description="The probability that the description is right.")
+    looks_like: int | str | None = Field(
+        description="The description of another round that fits the response best, if one does."
+    )
+    says: str = Field(description="The question, in words.")
+
+
+class LaterQuestion(QuestionAnswer, RoundContent):
+    """A question about an earlier description, and the candidates of its round."""
+
+    response: int
 
 
 class Withdrawn(BaseModel):

@@ -6,6 +6,7 @@ import { make, percent, shape, table } from "./dom.js";
 export function activePoints(points) {
   const kept = [];
   for (const point of points) {
+    if (!point.requests) continue; // there was no exam yet
     while (kept.length && kept.at(-1).described >= point.described) kept.pop();
     kept.push(point);
   }

@@ -10,7 +10,7 @@ const SLOWEST_SECONDS = 15;
 function request(item) {
   const round = `${lessonPath}/rounds/${item.round}`;
   if (item.kind === "described") {
-    return call("PUT", `${round}/description?effect=true`, { description: item.description });
+    return call("PUT", `${round}/description?effect=true`, { description: item.description, ...item.answer });
   }
   if (item.kind === "withdrawn") return call("DELETE", `${round}/description`);
   return call("PUT", `${round}/outcome`, { outcome: item.kind });

@@ -38,11 +38,9 @@ async function findChance(rounds) {
 let points = [];
 
 function drawCurve() {
-  byId("curve-box").hidden = !points.length;
-  byId("success").textContent = points.length
-    ? `${points.at(-1).right} of ${points.at(-1).requests}`
-    : "–";
+  byId("curve-box").hidden = byId("success-box").hidden = !points.length;
   if (!points.length) return;
+  byId("success").textContent = `${points.at(-1).right} of ${points.at(-1).requests}`;
   const room = byId("curve-box").clientWidth - 40;
   byId("curve").replaceChildren(chart(points, chance, room));
   byId("curve-table").replaceChildren(chartTable(points));
@@ -71,10 +69,13 @@ const JUDGED = {
   people: "Of described responses, the share that did what was asked, by those that people judged.",
 };
 
+// Where the truth of every round is known, there is no interval.
+const range = ({ low, high }) => (low < high ? `; ${percent(low)}–${percent(high)}` : "");
+
 function drawMatches({ matches, judged_by: by, match_says: says }) {
   byId("matches").replaceChildren(
     matches ? percent(matches.share) : "–",
-    make("small", {}, matches ? `of ${matches.n}; ${percent(matches.low)}–${percent(matches.high)}` : ""),
+    make("small", {}, matches ? `of ${matches.n}${range(matches)}` : ""),
     make("small", {}, !matches && by === "people" ? "not known: too few were judged" : ""),
   );
   setText("matches-are", JUDGED[by]);
@@ -82,10 +83,20 @@ function drawMatches({ matches, judged_by: by, match_says: says }) {
 }
 
 function drawWords(words) {
-  setText("words-met", words ? `Of the ${words.requests} held-out requests in words that were said, ${words.right} are met.` : "");
+  setText("words-met", words ? `Held-out requests in words that were said: ${words.right} of ${words.requests} met.` : "");
   const names = words?.unsaid.map(quoted).join(", ");
   const rest = words?.more_unsaid ? ` and ${words.more_unsaid} more` : "";
   setText("words-unsaid", names ? `Nobody has said ${names}${rest}.` : "");
+}
+
+// Of own material: what the curve rests on, or when there will be one.
+function drawHeldOut(held) {
+  if (!held) return;
+  const many = counted(held.descriptions, "description");
+  const share = `${percent(held.share)} of the rounds, drawn at random beforehand, are held out and not taught: ${many} so far. `;
+  const right = "A request is met if the agent picks the very response that was described. Others may fit, too, so the share is cautious.";
+  const wait = held.share ? `There is a curve from ${held.needed} on.` : "Nothing is held out, so there is no curve.";
+  setText("held-out", share + (held.descriptions >= held.needed ? right : wait));
 }
 
 function drawUnsure(unsure) {
@@ -93,20 +104,25 @@ function drawUnsure(unsure) {
     make("li", {}, make("strong", {}, quoted(request)), make("br"), make("span", { class: "soft" }, says)),
   );
   byId("unsure").replaceChildren(
-    ...(lines.length ? lines : [make("li", {}, "None: it is sure of all of them.")]),
+    ...(lines.length ? lines : [make("li", {}, points.length ? "None: it is sure of all of them." : "There are no requests to try yet.")]),
   );
 }
 
-function drawTeachers({ teachers, agreement, checks }) {
+const TEACHER_HEADS = ["Name", "Descriptions", "Requests met", "Agreed as second", "Right (95% interval)"];
+
+function drawTeachers({ teachers, agreement, alpha, checks }) {
   const rows = teachers.map((one) => [
     one.name,
     one.described,
     one.counted ? `${one.matched} of ${one.counted}` : "–",
     one.second ? `${one.agreed} of ${one.second}` : "–",
+    one.reliability
+      ? `${percent(one.reliability.share)} (${percent(one.reliability.low)} to ${percent(one.reliability.high)})`
+      : "–",
   ]);
   byId("teachers").replaceChildren(
     rows.length
-      ? table("What each teacher has done", ["Name", "Descriptions", "Requests met", "Agreed as second"], rows)
+      ? table("What each teacher has done", TEACHER_HEADS, rows)
       : make("p", {}, "Nobody has described anything yet."),
   );
   setText(
@@ -115,6 +131,7 @@ function drawTeachers({ teachers, agreement, checks }) {
       ? `Second, independent descriptions agreed with the first: ${shareWords(agreement)}.`
       : "There are no second, independent descriptions that can be compared for sure.",
   );
+  if (alpha !== null) byId("agreement").append(` Krippendorff’s alpha: ${alpha.toFixed(2)}.`);
   setText(
     "checks",
     checks
@@ -133,6 +150,7 @@ onUpdate(async () => {
   byId("described").textContent = String(answer.described);
   drawMatches(answer);
   drawWords(answer.words);
+  drawHeldOut(answer.held_out);
   points = activePoints(answer.curve);
   drawProof(answer);
   drawUnsure(answer.unsure);

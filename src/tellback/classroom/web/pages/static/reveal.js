@@ -6,36 +6,51 @@ const MOST_LINES = 4;
 const MOST_TOLD = 20; // the service tells no more
 
 export function drawReveal(text, answer, judge) {
-  const parts = [
+  const parts = answer.part ? ofOwn(text, answer.part) : [
     make(
       "p",
       { class: "asked" },
       "It had been asked for ",
       make("strong", {}, quoted(answer.asked)),
       make("br"),
-      make("span", { class: "soft" }, `You said ${quoted(text)}`),
+      make("span", { class: "soft you-said" }, `You said ${quoted(text)}`),
     ),
-    verdict(answer),
   ];
+  // Who judges is not told before how it sounds.
+  const judges = answer.asks_judgement && !answer.saw_request;
+  if (!answer.part && !judges) parts.push(verdict(answer));
   if (answer.asks_judgement) parts.push(question(judge));
   if (answer.second) parts.push(make("p", {}, second(answer)));
-  if (answer.effect) parts.push(...effect(answer.effect));
+  if (answer.effect && answer.part !== "exam") parts.push(...effect(answer.effect));
   return make("div", {}, ...parts);
 }
 
+// Of own material, some rounds had no request.
+const NO_REQUEST = {
+  exam: "✎ Held out: it was drawn at random, and your words will be a request of the exam. They are not taught.",
+  first: "It was not asked for anything: requests are made from descriptions, and this was one of the first.",
+};
+
+const ofOwn = (text, part) => [
+  make("p", { class: "asked" }, make("span", { class: "soft" }, `You said ${quoted(text)}`)),
+  make("p", { class: "verdict soft" }, NO_REQUEST[part]),
+];
+
 // What is known for sure is said as a verdict; what is only likely, as it sounds.
-const SURE = ["✓ A match: it did what it was asked.", "✗ No match: it did something else. Your words teach it that."];
+const SURE = ["✓ A match: it did what it was asked.", "✗ No match: it did something else."];
+const STILL = " Your words teach it that.";
 const SAME_WORDS = ["✓ A match: you said just what was asked.", "Other words than those of the request. They teach it, too."];
 const SOUNDS = ["≈ That sounds like what was asked.", "≈ That does not sound like what was asked."];
 
 function verdict({ matched, saw_request: saw, judged_by: by, sounds_alike: alike, asked }) {
   if (saw) {
-    const says = "✎ It teaches, and is left out of the matches: you may have seen the request.";
+    const says = "✎ It teaches, and is left out of the matches: you may have seen the request, or a suggestion.";
     return make("p", { class: "verdict" }, says);
   }
   const known = by === "truth" || (by === "equality" && typeof asked === "number");
   if (known && matched !== null) {
-    return make("p", { class: `verdict ${matched ? "good" : "bad"}` }, SURE[matched ? 0 : 1]);
+    const rest = matched ? "" : make("span", { class: "wide" }, STILL);
+    return make("p", { class: `verdict ${matched ? "good" : "bad"}` }, SURE[matched ? 0 : 1], rest);
   }
   const yes = by === "people" ? alike : matched;
   const [one, other] = by === "equality" ? SAME_WORDS : SOUNDS;
@@ -44,7 +59,7 @@ function verdict({ matched, saw_request: saw, judged_by: by, sounds_alike: alike
 }
 
 function question(judge) {
-  const ask = make("p", { class: "judge", role: "group", "aria-label": "Did it do what was asked?" });
+  const ask = make("p", { class: "verdict judge", role: "group", "aria-label": "Did it do what was asked?" });
   const button = (word, met) => {
     const made = make("button", { type: "button" }, word);
     made.addEventListener("click", () => {
@@ -53,7 +68,7 @@ function question(judge) {
     });
     return made;
   };
-  ask.append("Did it do what was asked? ", button("Yes", true), button("No", false), button("Cannot tell", null));
+  ask.append(make("span", {}, "Did it do what was asked?"), button("Yes", true), button("No", false), button("Cannot tell", null));
   return ask;
 }
 
@@ -95,7 +110,8 @@ function effect({ learned, changes, gained, lost, right, requests }) {
   const others = cut ? "and others" : `and ${rest} more`;
   if (rest) lines.push(make("li", { class: "soft" }, make("span", { class: "mark" }), others));
   const many = cut ? `${MOST_TOLD} answers or more` : counted(changes.length, "answer");
-  const title = changes.length ? `Your sentence changed ${many}.` : `Sentence ${learned} changed no answer yet.`;
+  const none = requests ? `Sentence ${learned} changed no answer yet.` : `Sentences taught: ${learned}.`;
+  const title = changes.length ? `Your sentence changed ${many}.` : none;
   const told = right === null ? [] : [achieved(gained, lost, right, requests)];
   return [...told, make("p", { class: "effect soft" }, title), make("ul", { class: "plain changes" }, ...lines)];
 }
@@ -103,9 +119,10 @@ function effect({ learned, changes, gained, lost, right, requests }) {
 // What the sentence has achieved, first and large.
 function achieved(gained, lost, right, requests) {
   const more = gained - lost;
-  const now = `${right} of ${requests}`;
-  const both = gained && lost ? ` (${gained} more, ${lost} fewer)` : "";
-  if (more > 0) return make("p", { class: "achieved good" }, `▲ ${counted(more, "more request")} met${both}: now ${now}`);
-  if (more < 0) return make("p", { class: "achieved" }, `▼ ${counted(-more, "request")} fewer met${both}: now ${now}`);
-  return make("p", { class: "achieved soft" }, `${now} held-out requests met${gained ? ", others than before" : ", as before"}`);
+  const now = [String(right), make("span", { class: "wide" }, ` of ${requests}`)];
+  const both = gained && lost ? make("span", { class: "wide" }, ` (${gained} more, ${lost} fewer)`) : "";
+  if (more > 0) return make("p", { class: "achieved good" }, `▲ ${counted(more, "more request")} met`, both, ": now ", ...now);
+  if (more < 0) return make("p", { class: "achieved" }, `▼ ${counted(-more, "request")} fewer met`, both, ": now ", ...now);
+  const held = make("span", { class: "wide" }, " held-out requests");
+  return make("p", { class: "achieved soft" }, ...now, held, ` met, ${gained ? "others than before" : "as before"}`);
 }

@@ -14,11 +14,12 @@ function drawn(count, wanted) {
 
 function kindOf(shown) {
   if (shown.drawing) return "drawing";
+  if (shown.form) return shown.form; // strips or steps
   return shown.images ? "pictures" : "words";
 }
 
 export const placeOf = (shown, index) =>
-  `${shown.images ? "picture" : "response"} ${index + 1} of ${shown.candidates}`;
+  `${shown.form === "strips" ? "strip" : shown.images ? "picture" : "response"} ${index + 1} of ${shown.candidates}`;
 
 export function wordsFor(shown, index) {
   const place = placeOf(shown, index);
@@ -31,8 +32,9 @@ let pictures = new Map();
 function picture(shown, index) {
   const src = shown.images[index];
   if (pictures.has(src)) return pictures.get(src);
-  const alt = `Picture ${index + 1} of ${shown.candidates}`;
-  const image = make("img", { src, alt, width: 200, height: 200 });
+  const strip = shown.form === "strips";
+  const alt = `${strip ? "Strip" : "Picture"} ${index + 1} of ${shown.candidates}`;
+  const image = make("img", strip ? { src, alt, class: "frames" } : { src, alt, width: 200, height: 200 });
   image.addEventListener("error", () => {
     addEventListener("online", () => image.setAttribute("src", src), { once: true });
   });
@@ -56,6 +58,14 @@ function drawing(text) {
   ];
 }
 
+// Many steps scroll within their box, by keys too.
+const MOST_STEPS = 6;
+
+function steps(text) {
+  const lines = text.split("\n").map((step) => make("li", {}, step));
+  return make("ol", { class: "text steps", tabindex: lines.length > MOST_STEPS ? "0" : null }, ...lines);
+}
+
 function inside(shown, index) {
   if (shown.drawing) return drawing(shown.drawing);
   if (shown.images) {
@@ -63,6 +73,7 @@ function inside(shown, index) {
     const text = shown.texts?.[index];
     return text ? [image, make("span", { class: "text" }, text)] : [image];
   }
+  if (shown.texts && shown.form === "steps") return [steps(shown.texts[index])];
   if (shown.texts) return [make("span", { class: "text" }, shown.texts[index])];
   const numbers = shown.features?.[index];
   const card = [make("span", { class: "number" }, `Response ${index + 1}`)];

@@ -7,8 +7,12 @@ import { byId, counted, make, quoted, setText } from "./dom.js";
 import { draftOf, keep, keepDraft, recall } from "./memory.js";
 import { onUpdate } from "./updates.js";
 import { Outbox } from "./outbox.js";
+import {
+  answerOf, clearQuestion, dismiss, drawQuestion, hasAsked, laterQuestion, laterSays, questionAbout,
+} from "./question.js";
 import { drawReveal } from "./reveal.js";
 import { draw, withFeatures, wordsFor } from "./shown.js";
+import { drawSuggestion } from "./suggestion.js";
 
 const POLL_SECONDS = 2;
 const MOST_DONE = 20;
@@ -20,9 +24,13 @@ const main = byId("main");
 const stage = byId("stage");
 const said = byId("said");
 const after = byId("after");
+const answers = [...document.querySelectorAll("[data-answer]")]; // buttons, where nothing is typed
+const ready = () => (answers.length ? main.focus({ preventScroll: true }) : said.focus());
 
 let current = null; // the response that is to be described
 let turn = 0; // counts what was shown, so that an answer that comes late is not
+let mayAsk = false; // whether an earlier description has become doubtful
+let checking = null; // the response of which it is found out whether to ask a question
 let problem = null; // why what was said of a round was refused
 
 // --- What was done, so that it can be undone -----------------------------------------------
@@ -49,6 +57,13 @@ function drawUndo() {
 
 async function next() {
   const mine = ++turn;
+  const again = mayAsk ? await laterQuestion() : null;
+  mayAsk = false;
+  if (mine !== turn) return;
+  if (again) {
+    show(again);
+    return;
+  }
   const claimed = await persist(
     () => call("POST", `${lessonPath}/claims`),
     () => mine === turn,
@@ -72,11 +87,15 @@ function wait(says) {
 function show(shown) {
   ++turn;
   current = shown;
-  const pick = [shown.response, { text: "➜ Agent’s pick", class: "picked" }];
+  const mark = shown.candidates > 1 ? "➜ Agent’s pick" : "➜ What was done";
+  const pick = [shown.response, { text: mark, class: "picked" }];
   draw(shown, new Map(shown.drawing ? [] : [pick]));
   setText("nothing", "");
-  said.value = draftOf(shown.round);
+  said.value = shown.again ? shown.description : draftOf(shown.round);
+  if (shown.again) drawQuestion(laterSays(shown));
+  else clearQuestion();
   said.readOnly = false;
+  drawSuggestion(shown.suggestion, take);
   setText("problem", problem?.round === shown.round ? problem.says : "");
   problem = null;
   stage.hidden = false;
@@ -88,7 +107,14 @@ function show(shown) {
   byId("says").textContent = shown.drawing
     ? "The agent has walked: its path is on the floor plan."
     : `The agent picked ${wordsFor(shown, shown.response)}.`;
-  if (!byId("change").contains(document.activeElement)) said.focus();
+  if (!byId("change").contains(document.activeElement)) ready();
+  if (shown.again) said.select();
+}
+
+function take(text) {
+  said.value = text;
+  keepDraft(current.round, text);
+  said.focus();
 }
 
 // --- What the person does ----------------------------------------------------------------------
@@ -109,20 +135,40 @@ const outbox = new Outbox({
   },
 });
 
-function submit(kind) {
-  if (!current) return;
+async function submit(kind, text = said.value) {
+  if (!current || checking === current) return;
   const { round } = current;
-  const text = said.value;
   if (kind === "described" && !text.trim()) {
     setText("problem", "Say something, or skip it.");
     return;
   }
+  if (current.again && kind !== "described") {
+    dismiss(current);
+    current = null;
+    next();
+    return;
+  }
+  if (kind === "described" && !hasAsked(current)) {
+    const shown = (checking = current);
+    said.readOnly = true;
+    const asked = await questionAbout(shown, text);
+    checking = null;
+    if (current !== shown) return;
+    said.readOnly = false;
+    if (asked) {
+      drawQuestion(asked.says);
+      said.select();
+      return;
+    }
+  }
+  const answer = kind === "described" ? answerOf(current) : {};
+  clearQuestion();
   keepDone([...done(), { round, kind, text, shown: current, reached: false }]);
   keepDraft(round, "");
   setText("problem", "");
   current = null;
   said.readOnly = true;
-  outbox.add({ kind, round, text, description: instructionFrom(text) });
+  outbox.add({ kind, round, text, description: instructionFrom(text), answer });
 }
 
 function undo() {
@@ -135,7 +181,7 @@ function undo() {
   if (reached) outbox.add({ kind: "withdrawn", round: last.round, text: last.text });
   closeChange();
   drawAfter(make("p", {}, "Taken back: the agent never knew."), {});
-  show(last.shown);
+  show({ ...last.shown, again: false }); // nothing is left to ask about
 }
 
 function change(text) {
@@ -156,14 +202,17 @@ function answered(item, { ok, status, answer, problem: reason }) {
 function reached(item, answer) {
   keepDone(done().map((one) => (one.round === item.round ? { ...one, reached: true } : one)));
   if (!lastOf(item.round)) return; // it was undone meanwhile
-  if (item.kind === "described") {
-    drawAfter(drawReveal(item.text, answer, (met) => judge(item.round, met)), { undo: true, change: true });
+  if (item.kind === "described") mayAsk = answer.questions > 0 && !item.answer?.sure;
+  if (item.kind === "described" && answers.length && answer.matched === null) {
+    drawAfter(make("p", {}, `You said ${quoted(item.text)}.`), { undo: true }); // to a question
+  } else if (item.kind === "described") {
+    drawAfter(drawReveal(item.text, answer, (met) => judge(item.round, met)), { undo: true, change: !answers.length });
   } else drawAfter(make("p", {}, ENDED[item.kind]), { undo: true });
 }
 
 function judge(round, met) {
   call("PUT", `${lessonPath}/rounds/${round}/judgement`, { met }).catch(() => banner("That was not saved."));
-  said.focus();
+  ready();
 }
 
 function refused(item, status, reason) {
@@ -201,7 +250,7 @@ function drawAside() {
       dismiss.addEventListener("click", () => {
         keep("aside", recall("aside", []).toSpliced(index, 1));
         drawAside();
-        said.focus();
+        ready();
       });
       const words = text ? make("p", {}, `You had written: ${quoted(text)}`) : "";
       return make("li", {}, make("p", { role: "status" }, says), words, dismiss);
@@ -232,7 +281,7 @@ function openChange() {
 function closeChange() {
   const had = byId("change").contains(document.activeElement);
   byId("change").hidden = byId("change-note").hidden = true;
-  if (had) said.focus();
+  if (had) ready();
 }
 
 byId("change-this").addEventListener("click", openChange);
@@ -273,15 +322,27 @@ async function renew(round) {
   next();
 }
 
-const does = (what) => (what === "undo" ? undo() : submit(what));
-const keyed = new Map();
+const keyed = new Map(); // what each key does
+
+function bind(button, key, does) {
+  button.addEventListener("click", does);
+  keyed.set(key, does);
+  if (!IS_MAC) button.setAttribute("aria-keyshortcuts", `Alt+${key.toUpperCase()}`);
+}
+
 for (const button of document.querySelectorAll("[data-does]")) {
-  button.addEventListener("click", () => does(button.dataset.does));
-  keyed.set(button.dataset.key, button.dataset.does);
-  if (!IS_MAC) button.setAttribute("aria-keyshortcuts", `Alt+${button.dataset.key.toUpperCase()}`);
+  const what = button.dataset.does;
+  bind(button, button.dataset.key, () => (what === "undo" ? undo() : submit(what)));
+}
+for (const [index, button] of answers.entries()) {
+  const { answer } = button.dataset;
+  const letter = answer[0].toLowerCase();
+  const key = /[a-z]/.test(letter) && !keyed.has(letter) ? letter : String(index + 1);
+  bind(button, key, () => submit("described", answer));
+  button.append(make("kbd", { "aria-hidden": "true" }, key.toUpperCase()));
 }
 byId("undo-this").addEventListener("click", undo);
-if (IS_MAC) {
+if (IS_MAC && !answers.length) {
   byId("keys").replaceChildren("Keys: ", make("kbd", {}, "Esc"), " and then the letter.");
 }
 
@@ -291,20 +352,20 @@ document.addEventListener("keydown", (event) => {
   const typing = target instanceof HTMLInputElement;
   if (event.altKey) {
     // On a Mac these type letters.
-    const what = IS_MAC ? null : keyed.get(event.code.replace("Key", "").toLowerCase());
-    if (!what) return;
+    const does = IS_MAC ? null : keyed.get(event.code.replace(/Key|Digit/, "").toLowerCase());
+    if (!does) return;
     event.preventDefault();
-    does(what);
+    does();
   } else if (event.key === "Escape" && target === said) {
     main.focus({ preventScroll: true });
   } else if ((event.key === "Escape" || event.key === "Enter") && target === main) {
     event.preventDefault();
-    said.focus();
+    ready();
   } else if (!typing && main.contains(target) && keyed.has(event.key.toLowerCase())) {
     // Single letters count only within the main part: speech input and screen readers must not
     // trigger them elsewhere.
     event.preventDefault();
-    does(keyed.get(event.key.toLowerCase()));
+    keyed.get(event.key.toLowerCase())();
   }
 });
 
@@ -319,16 +380,19 @@ onUpdate(async () => {
   byId("spark").replaceChildren(...(points.length > 1 ? [spark(points)] : []));
   const last = points.at(-1);
   byId("success").replaceChildren(
-    ...(last ? [`${last.right} of ${last.requests}`, make("span", { class: "wide" }, " requests"), " met"] : []),
+    ...(last ? [`${last.right} of ${last.requests}`, make("span", { class: "wide" }, " requests"), " met"] : heldOut(answer.held_out)),
   );
   setText("words", answer.words ? wordsSaid(answer.words) : "");
   if (!byId("nothing").hidden && !current && !outbox.items.length) next();
 });
 
+// Of own material, until there is a curve.
+const heldOut = (held) => (held?.share ? [`${held.descriptions} of ${held.needed} held out`] : []);
+
 const MOST_NAMED = 5;
 
 function wordsSaid({ right, requests, unsaid }) {
-  const met = `In words that were said: ${right} of ${requests} met.`;
+  const met = `Requests in words that were said: ${right} of ${requests} met.`;
   const rest = unsaid.length > MOST_NAMED ? " …" : "";
   const names = unsaid.slice(0, MOST_NAMED).map(quoted).join(", ");
   return unsaid.length ? `${met} Nobody has said ${names}${rest}` : met;
