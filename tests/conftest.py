@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
+from tellback.compiled import _cache_folder
 from tests.support.classroom_parts import database, database_url  # noqa: F401
 from tests.support.real_parts import *  # noqa: F403  (fixtures and hooks, found by their names)
 from tests.support.searching import at_length, register
 
 register()
+
+if (folder := _cache_folder()) is not None:  # for processes with another home, too
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(folder.parent))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

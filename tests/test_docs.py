@@ -11,26 +11,13 @@ import pytest
 
 from tests.support.patience import PATIENCE
 from tests.support.ports import held_port
+from tests.support.scripts import run_script
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-
-
-def python(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run Python, which must succeed."""
-    result = subprocess.run(
-        [sys.executable, *words],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return result
 
 
 def resembles(text: str, pattern: str) -> bool:
@@ -56,18 +43,28 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
     script = tmp_path / "page.py"
     with held_port() as port:  # the one of the page may be somebody else's here
         script.write_text(python_of(page).replace("8791", str(port)))
-        printed = python("-W", "error", str(script), cwd=tmp_path).stdout
+        done = run_script(script, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
     shown = re.findall(r"```python\n.*?```\n\n```text\n(.*?)```", page.read_text(), re.DOTALL)
-    assert not shown or resembles(printed, "".join(shown).strip()), printed
+    assert not shown or resembles(done.stdout, "".join(shown).strip()), done.stdout
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_runs(example: Path, tmp_path: Path) -> None:
-    python("-W", "error", str(example), cwd=tmp_path)
+    done = run_script(example, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
-    built = python("-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path), cwd=ROOT)
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
     assert "WARNING -" not in built.stderr
     # Nothing is fetched from any other host when a page is read.
     for page in tmp_path.rglob("*.html"):

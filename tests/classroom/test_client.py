@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import random
 import re
 import runpy
@@ -16,7 +17,13 @@ import numpy as np
 import pytest
 
 from tellback.agents import EpsilonGreedy
-from tellback.classroom.client import AsyncClient, ProblemError, UnreachableError
+from tellback.classroom.client import (
+    AsyncClient,
+    AsyncLesson,
+    AsyncRound,
+    ProblemError,
+    UnreachableError,
+)
 from tellback.errors import FieldError
 from tellback.extras import install_command
 from tellback.off_policy import Log
@@ -155,10 +162,56 @@ def test_features_that_json_cannot_hold_are_refused_by_name(room: Room) -> None:
                 send(0, features=[[1.0, 0.0, wrong], [0.0, 1.0, 0.0]])
 
 
-FOR_BROWSERS = {"sign_in", "sign_out", "change_password", "updates", "livez", "readyz", "metrics"}
+FOR_BROWSERS = {
+    "sign_in",
+    "sign_out",
+    "change_password",
+    "get_updates",
+    "livez",
+    "readyz",
+    "metrics",
+}
 
 
-def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path) -> None:
+class Waited:
+    """A client with an event loop, used as one without: what is awaitable is awaited."""
+
+    def __init__(self, thing: Any) -> None:
+        self._thing = thing
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._thing, name)
+        if not callable(found):
+            return found
+        return lambda *given, **named: _waited(found(*given, **named))
+
+    def __enter__(self) -> Waited:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _waited(self._thing.close())
+
+
+def _waited(answer: Any) -> Any:
+    if inspect.isasyncgen(answer):
+
+        async def gathered() -> list[Any]:
+            return [one async for one in answer]
+
+        return asyncio.run(gathered())
+    answer = asyncio.run(answer) if inspect.iscoroutine(answer) else answer
+    return Waited(answer) if isinstance(answer, AsyncLesson | AsyncRound) else answer
+
+
+def _client(room: Room, kind: str, transport: httpx.MockTransport) -> Any:
+    if kind == "sync":
+        return client_of(room, transport=transport)
+    secret = room.engineer["Authorization"].removeprefix("Bearer ")
+    return Waited(AsyncClient("http://localhost", secret, transport=transport))
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path, kind: str) -> None:
     sent: set[tuple[str, str]] = set()
 
     def noted(request: httpx.Request) -> httpx.Response:
@@ -166,22 +219,25 @@ def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path) -> No
         return through(room, request)
 
     as_admin = Room(*room)._replace(engineer=room.admin)
-    with client_of(as_admin, transport=httpx.MockTransport(noted)) as client:
+    name = {"sync": "zoe", "async": "max"}[kind]
+    with _client(as_admin, kind, httpx.MockTransport(noted)) as client:
         assert client.me()["role"] == "admin"
-        made = client.create_account("zoe", "a long password")
+        made = client.create_account(name, "a long password")
         assert client.change_account(made["id"], role="engineer")["role"] == "engineer"
-        assert "zoe" in {one["name"] for one in client.accounts()}
+        assert name in {one["name"] for one in client.accounts()}
         token = client.create_token("robot", days=1, account=made["id"])
         assert token["id"] in {one["id"] for one in client.tokens(everybody=True)}
         client.revoke_token(token["id"])
         lesson = client.lesson(client.create_lesson("all", dim=DIM, instructions=4).id)
         assert lesson.id in {one["id"] for one in client.lessons()}
         first, second = [lesson.ask(1, features=FEATURES) for _ in range(2)]
+        assert lesson.suggest(second.number, 3, by="a model")["new"]
         claimed = lesson.claim()
         assert claimed is not None
         assert claimed["round"] == first.number
         lesson.prolong(first.number)
         first.describe(2)
+        assert lesson.close(second.number, "skipped")["status"] == "skipped"
         assert lesson.close(second.number, "flagged", "broken")["status"] == "flagged"
         assert [one["round"] for one in lesson.rounds(teacher="root")] == [1, 2]
         assert [one["round"] for one in lesson.rounds(status="flagged")] == [2]
@@ -191,6 +247,10 @@ def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path) -> No
         assert lesson.next_judgement() is None  # equality decides here
         assert lesson.judge(1, met=True) == {"round": 1, "met": True}
         assert lesson.next_check() is None
+        assert lesson.next_question() is None
+        assert lesson.question(1, 2) is None  # numbers are not doubted
+        assert [one["round"] for one in lesson.inbox()] == [2]
+        assert lesson.review(2, "accepted")["status"] == "flagged"
         with pytest.raises(ProblemError, match="described by you"):
             lesson.check(1, 0)
         with pytest.raises(ProblemError, match="no picture"):
@@ -201,12 +261,18 @@ def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path) -> No
         lesson.remove_webhook(hook["id"])
         lesson.progress()
         lesson.curve()
+        assert lesson.apprentice()["verdict"] == "undecided"
+        assert lesson.about()["rounds"] == 2
         lesson.replay()
         lesson.export(tmp_path / "all.jsonl")
-        lesson.import_(tmp_path / "all.jsonl")
-        assert lesson.delete_words("zoe")["events"] == 0
-        assert client.delete_words("zoe")["lessons"] == 0
+        assert lesson.import_(tmp_path / "all.jsonl")["rounds"] == 2
+        assert lesson.delete_words(name)["events"] == 0
+        assert client.delete_words(name)["lessons"] == 0
         lesson.roll_back(0)
+        assert lesson.change(name="another")["name"] == "another"
+        lesson.delete()
+        own = client.import_lesson("own", [{"text": "one"}, {"text": "two"}])
+        assert own.about()["definition"]["material"]["items"] == 2
     described = room.http.get("/openapi.json").json()["paths"]
     missing = {
         one["operationId"]
@@ -244,13 +310,13 @@ def test_a_program_with_an_event_loop_asks_and_describes_too(
             made = await client.create_lesson("robot", dim=DIM, instructions=4, agent=AGENT)
             lesson = await client.lesson(made.id)
             asked = await lesson.ask(1, features=FEATURES, context="a room")
-            assert asked["round"] == 1
-            assert (await lesson.describe(1, 2))["new"]
-            assert (await lesson.preview(2, features=FEATURES)).response == asked["response"]
+            assert (asked.number, asked.advice) == (1, None)
+            assert (await asked.describe(2))["new"]
+            assert (await lesson.preview(2, features=FEATURES)).response == asked.response
             assert await lesson.next_judgement() is None
             assert (await lesson.judge(1, met=None))["met"] is None
-            assert await lesson.withdraw(1)
-            assert (await lesson.send("GET", ""))["rounds"] == 1
+            assert await asked.withdraw()
+            assert (await client.send("GET", f"/lessons/{lesson.id}"))["rounds"] == 1
             with pytest.raises(ProblemError, match="no lesson"):
                 await client.lesson("nowhere")
 

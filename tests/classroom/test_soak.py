@@ -27,6 +27,7 @@ from tellback.responses import Listed
 from tellback.roles import Task
 from tellback.streams import Stream
 from tests.support.classroom_parts import active_after
+from tests.support.patience import PATIENCE
 from tests.support.ports import held_port
 from tests.support.real_postgres import Postgres
 from tests.support.soak import DEFINITIONS, Plan, Service, prepare, soak
@@ -62,7 +63,7 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[st
 def test_nothing_acknowledged_is_lost_or_doubled(
     backend: tuple[str, Crash | None], tmp_path: Path
 ) -> None:
-    try_out(backend, Plan(rounds=150, kills=1, workers=2, lease=0.7), tmp_path)
+    try_out(backend, Plan(rounds=100, kills=1, workers=2, lease=0.7), tmp_path)
 
 
 @pytest.mark.slow
@@ -310,12 +311,14 @@ def a_restarted_server_answers_as(
         task = Task(None, instruction, Listed(features))
         body = {"instruction": instruction, "features": features}
         place = f"{service.place}/api/v1/lessons/{lesson}"
-        thought = httpx.post(f"{place}/preview", json=body, headers=headers).json()
+        thought = httpx.post(
+            f"{place}/preview", json=body, headers=headers, timeout=PATIENCE
+        ).json()
         estimates = agent.model.estimates(instruction, task.responses)
         assert thought["learned"] == len(seen.active(lesson))
         assert thought["estimate"] == estimates[thought["response"]] == estimates.max()
         number += 1
-        answer = httpx.post(f"{place}/rounds", json=body, headers=headers).json()
+        answer = httpx.post(f"{place}/rounds", json=body, headers=headers, timeout=PATIENCE).json()
         choice = agent.respond(task, Stream(DEFINITIONS[lesson].seed, "agent").at(number))
         assert answer["round"] == number
         assert (answer["response"], answer["estimate"]) == (choice.response, choice.estimate)

@@ -71,14 +71,15 @@ def test_a_plain_class_runs_in_several_processes_and_can_be_diagnosed(folder: Pa
     refused = tellback_here(*by_hand.split(), cwd=folder)
     assert refused.returncode == 2
     assert "--import mine:Repeating" in refused.stderr
-    looked = tellback(f"{by_hand} --import mine:Repeating --json", folder)
+    looked = tellback_here(*by_hand.split(), "--import", "mine:Repeating", "--json", cwd=folder)
     assert looked.returncode == 0, looked.stderr
     assert json.loads(looked.stdout)["cause"]
     suggested = tellback(found["diagnose"].removeprefix("tellback "), folder)
     assert suggested.returncode == 0, suggested.stderr
 
     (folder / "mine.py").write_text(MINE.replace("task.choose(self.response)", "task.choose(1)"))
-    again = json.loads(tellback(f"{words} --on inline --json", folder).stdout)
+    anew = tellback_here(*words.split(), "--on", "inline", "--json", cwd=folder)
+    again = json.loads(anew.stdout)
     assert not runs & {one["run"] for one in again["runs"]}, "an edit is another run"
 
 

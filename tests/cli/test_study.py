@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import polars
 import pytest
 from polars.testing import assert_frame_equal
 
-from tests.support.command import WIDE, tellback_here
-from tests.support.patience import PATIENCE
+from tests.support.command import tellback_here
 
-TELLBACK = str(Path(sys.executable).with_name("tellback"))
 STUDY = """\
 title = "Tiny"
 rounds = 30
@@ -37,19 +32,6 @@ grid.k = [0.1, 1.0]
 kind = "uniform"
 """
 RUNS = 2 * 2 + 3 + 2 + 3  # LORIL: settings by tuning seeds, and the chosen one; random: both
-
-
-def tellback(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """The command, in a process of its own."""
-    return subprocess.run(
-        [TELLBACK, *words],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=PATIENCE,
-        check=False,
-        env={**os.environ, **WIDE},
-    )
 
 
 def counts(output: str, study: str) -> tuple[int, ...]:
@@ -76,7 +58,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "early.txt").write_text(
         "\n\0".join(f"{one.returncode}{one.stdout}{one.stderr}" for one in early)
     )
-    done = tellback("study", "run", "tiny.toml", "--workers", "1", cwd=folder)
+    done = tellback_here("study", "run", "tiny.toml", "--on", "inline", cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "run.txt").write_text(done.stdout)
     return folder
@@ -165,7 +147,7 @@ def test_a_damaged_file_is_named_and_computed_again(tiny: Path) -> None:
         report = tellback_here("study", "report", "tiny.toml", cwd=tiny)
         assert report.returncode == 1
         assert "is not finished" in report.stderr
-        run = tellback("study", "run", "tiny.toml", "--workers", "1", cwd=tiny)
+        run = tellback_here("study", "run", "tiny.toml", "--on", "inline", cwd=tiny)
         assert run.returncode == 0, run.stderr
         assert f"{name} is damaged and will be played again" in run.stderr
         assert path.read_bytes() == sound
@@ -197,8 +179,8 @@ def test_a_run_that_fails_is_shown_and_kept_in_mind_until_its_agent_is_mended(
 ) -> None:
     (tmp_path / "failing.toml").write_text(FAILING)
     (tmp_path / "mine.py").write_text(MODULE.format(body="raise RuntimeError('out of [order]')"))
-    words = ["study", "run", "failing.toml", "--workers", "1"]
-    run = tellback(*words, cwd=tmp_path)
+    words = ["study", "run", "failing.toml", "--on", "inline"]
+    run = tellback_here(*words, cwd=tmp_path)
     assert run.returncode == 1
     assert run.stderr.count("Traceback (most recent call last)") == 1
     assert "and 1 more" in run.stderr
@@ -214,7 +196,7 @@ def test_a_run_that_fails_is_shown_and_kept_in_mind_until_its_agent_is_mended(
     ]
     assert all("uniform" in line for line in listed(status.stdout, "done"))
     (tmp_path / "mine.py").write_text(MODULE.format(body="return super().explorer(facts)"))
-    run = tellback(*words, cwd=tmp_path)
+    run = tellback_here(*words, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     assert "bad [one]" in run.stdout
     # The agent is another one now: what failed is still known, but no part of this study.

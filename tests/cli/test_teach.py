@@ -115,6 +115,33 @@ def test_the_house_and_a_recording_are_two_lessons(tmp_path: Path) -> None:
     assert "either --house or --from" in err
 
 
+def test_a_table_of_texts_is_a_lesson_and_the_same_one_the_next_time(
+    tmp_path: Path, port: int
+) -> None:
+    table = tmp_path / "menu.csv"
+    table.write_text("text\na cup of tea\na glass of milk\na mug of cocoa\n")
+    words = ("teach", "--texts", str(table), "--no-browser", "--port", str(port))
+    ids = []
+    for _ in range(2):
+        with running(tmp_path, *words) as process:
+            with answering(f"http://127.0.0.1:{port}", process) as client:
+                (lesson,) = client.get("/api/v1/lessons").json()["lessons"]
+                shown = client.post(f"/api/v1/lessons/{lesson['id']}/claims").json()
+            code, err = ended(process)
+        assert code == 0, err
+        assert f"/teach/{lesson['id']}" in err
+        assert len(shown["texts"]) == 3
+        ids.append(lesson["id"])
+    assert ids[0] == ids[1]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with running(tmp_path, "teach", "--pictures", "nowhere", "--no-browser") as process:
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 2
+    assert "There is no folder nowhere." in err
+
+
 def test_a_service_is_not_opened_to_others_without_accounts(tmp_path: Path) -> None:
     for words, says in (
         (("--no-accounts",), "listens on this machine only"),

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from tellback.specs import known_kinds
 from tellback.streams import Stream
 from tellback.worlds import Demonstrations, Images, Synthetic
 from tests.support import burglars
+from tests.support.patience import wait_until
 
 SMALL = Synthetic(instructions=6, responses=4, rank=3)
 FRESH = Demonstrations(SMALL.with_settings({"contexts": "fresh"}))
@@ -242,7 +242,7 @@ def test_a_process_that_is_left_behind_does_not_hold_the_referee(
     path = tmp_path / "pid"
     with pytest.raises(IsolationError, match=r"has ended \(exit code 3\)"):
         play(SMALL, burglars.Holder(str(path)), 3, isolated=True)
-    until(lambda: not _lives(int(path.read_text())))
+    wait_until(lambda: not _lives(int(path.read_text())))
 
 
 def test_a_fork_leaves_the_pipes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,18 +301,11 @@ def test_it_ends_with_the_referee_even_in_the_middle_of_something(tmp_path: Path
     tests = str(Path(__file__).parents[2])
     code = PARENT.format(tests=tests, path=str(path))
     referee = subprocess.Popen([sys.executable, "-c", code])
-    until(lambda: path.exists() and path.read_text() != "")
+    wait_until(lambda: path.exists() and path.read_text() != "")
     referee.kill()
     referee.wait()
     pid = int(path.read_text())
-    until(lambda: not _lives(pid))
-
-
-def until(happened: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 120  # far longer than it takes: only to fail rather than hang
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: not _lives(pid))
 
 
 def _lives(pid: int) -> bool:

@@ -57,7 +57,11 @@ def looked_at(drawing: str) -> Seen:
     path = [_cell(float(x), float(y)) for x, y in points]
     ends = [_cell(float(one.attrib["cx"]), float(one.attrib["cy"])) for one in marks]
     assert not path or [path[0], path[-1]] == ends
-    rooms = {cell: " ".join(names[floor]) for cell, floor in floors.items() if floor in names}
+    rooms = {
+        cell: " ".join(names[floor]).replace("- ", "")  # a name that is broken in two lines
+        for cell, floor in floors.items()
+        if floor in names
+    }
     return Seen(rooms, things, path or ends[:1])
 
 

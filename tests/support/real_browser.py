@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from tests.support.patience import PATIENCE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -70,15 +72,24 @@ class Loop:
 
 LOOP = Loop()
 
+MILLISECONDS = 1000 * PATIENCE
+"""How long the browser waits for anything: a machine may be busy."""
+
 
 @contextmanager
 def open_browser() -> Iterator[Browser]:
     """A browser without windows."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=MILLISECONDS)
     playwright = sync_playwright().start()
     try:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=list(QUIETLY))
+        browser = playwright.chromium.launch(
+            executable_path=chromium_path(), args=list(QUIETLY), timeout=MILLISECONDS
+        )
+        changed: Any = browser
+        changed.new_context = _patient(browser.new_context)
+        changed.new_page = _patient(browser.new_page)
         try:
             yield browser
         finally:
@@ -87,3 +98,14 @@ def open_browser() -> Iterator[Browser]:
     finally:
         LOOP.wake()
         playwright.stop()
+
+
+def _patient(make: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, and what it makes waits longer than Playwright's 30 seconds."""
+
+    def made(**options: Any) -> Any:
+        thing = make(**options)
+        thing.set_default_timeout(MILLISECONDS)
+        return thing
+
+    return made

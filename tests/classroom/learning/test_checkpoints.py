@@ -33,9 +33,11 @@ def test_a_learner_that_starts_from_a_checkpoint_is_the_same(
     started: list[int] = []
     start = LessonAgent.start_from
 
-    def noted(agent: LessonAgent, active: dict[int, int], state: State, refused: list[int]) -> None:
+    def noted(
+        agent: LessonAgent, active: dict[int, int], state: State, *unlearned: list[int]
+    ) -> None:
         started.append(len(active))
-        start(agent, active, state, refused)
+        start(agent, active, state, *unlearned)
 
     monkeypatch.setattr(LessonAgent, "start_from", noted)
     again = Learner(database, lesson)

@@ -15,7 +15,8 @@ from tests.support.classroom_lessons import SENTENCES, new_lesson
 
 
 def test_a_definition_comes_back_from_data() -> None:
-    for definition in (SENTENCES, Definition(dim=5, instructions=7), Definition("texts")):
+    asked = Definition("texts", answers=("yes", "no"))
+    for definition in (SENTENCES, Definition(dim=5, instructions=7), Definition("texts"), asked):
         assert Definition.from_data(definition.to_data()) == definition
 
 
@@ -40,6 +41,12 @@ def test_a_definition_comes_back_from_data() -> None:
         ({"dim": 2, "second_share": 1.5}, "second_share", "at most 1"),
         ({"dim": 2, "seed": -1}, "seed", "at least 0"),
         ({"dim": 2, "instructions": 10**6}, "instructions", "at most"),
+        ({"dim": 2, "answers": ["yes"]}, "answers", "from 2 to 9"),
+        ({"dim": 2, "answers": "yes"}, "answers", "from 2 to 9"),
+        ({"dim": 2, "answers": ["yes", "Yes "]}, "answers", "different"),
+        ({"dim": 2, "answers": ["yes", ""]}, "answers", "texts"),
+        ({"dim": 2, "answers": ["yes", 7]}, "answers", "texts"),
+        ({"dim": 2, "instructions": 2, "answers": ["yes", "no"]}, "answers", "sentences"),
     ],
 )
 def test_what_cannot_be_a_lesson_is_refused_by_field(
@@ -49,6 +56,16 @@ def test_what_cannot_be_a_lesson_is_refused_by_field(
         Definition.from_data(settings)
     assert refused.value.field == field
     assert says in str(refused.value)
+
+
+def test_only_the_answers_of_a_lesson_describe_there() -> None:
+    asked = Definition(dim=2, answers=("yes", "no"))
+    asked.demand_instruction("is it red?")
+    asked.demand_description("no")
+    with pytest.raises(FieldError, match="'yes' or 'no'") as refused:
+        asked.demand_description("maybe")
+    assert refused.value.field == "description"
+    Definition(dim=2).demand_description("maybe")
 
 
 def test_an_agent_that_cannot_live_with_the_facts_is_refused_when_the_lesson_is_made() -> None:

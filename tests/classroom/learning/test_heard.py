@@ -43,3 +43,12 @@ def test_the_meter_is_of_requests_in_words_that_were_said(database: Database) ->
     assert 0 <= found.right <= found.requests
     assert not {"red", "circle"} & set(found.unsaid)
     assert word_meter(Learner(database, new_lesson(database, SENTENCES))) is None
+
+
+def test_the_house_has_a_meter_of_the_names_on_its_plan(database: Database) -> None:
+    learner = Learner(database, new_lesson(database, demonstration("house", seed=3)))
+    meter = word_meter(learner)
+    assert meter is not None
+    assert (meter.right, meter.requests) == (0, 0)
+    assert {"kitchen", "hall"} <= set(meter.unsaid)
+    assert meter.unsaid[0] not in ("the", "to", "please")

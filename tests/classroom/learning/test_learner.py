@@ -94,7 +94,7 @@ def test_a_claim_shows_the_response_and_how_many_pictures_there_are(database: Da
     claimed = learner.claim("ann", time.time() + 60)
     assert claimed is not None
     assert claimed.response == opened.choice.response
-    assert claimed.task[2:] == ("Where it stood.", texts, 3, None)
+    assert claimed.task[2:6] == ("Where it stood.", texts, 3, None)
     assert claimed.task.candidates(3) == 3
     assert learner.claim("ben", time.time() + 60) is None
 

@@ -17,6 +17,7 @@ from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store import migrate
 from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.store.descriptions import describe
+from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
 from tellback.classroom.store.rounds import find_round
 from tellback.classroom.store.tables import metadata
@@ -38,7 +39,15 @@ down_revision = "{newest}"
 def upgrade():
     op.create_table("later", sa.Column("number", sa.Integer()))
 """
-UNDO = {"0003": ["DROP TABLE login_attempts"], "0002": ["DROP TABLE seen"]}
+UNDO = {
+    "0004": [
+        "DROP TABLE items",
+        "ALTER TABLE rounds DROP COLUMN part",
+        "ALTER TABLE lessons DROP COLUMN archived",
+    ],
+    "0003": ["DROP TABLE login_attempts"],
+    "0002": ["DROP TABLE seen"],
+}
 """How to come from the tables of a version to those of the version before."""
 
 
@@ -68,7 +77,7 @@ def test_a_database_of_the_first_version_gets_the_tables_of_the_newest(
     by_words = create_old_lesson(database, Similar())
     by_equality = create_old_lesson(database, Same())
     with database.write() as connection:
-        for statement in (*UNDO["0003"], *UNDO["0002"]):
+        for statement in (*UNDO["0004"], *UNDO["0003"], *UNDO["0002"]):
             connection.execute(text(statement))
         connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     migrated = open_database(database_url)
@@ -79,6 +88,16 @@ def test_a_database_of_the_first_version_gets_the_tables_of_the_newest(
             (told,) = read_events(connection, lesson, kinds=[Kind.DESCRIBED])
             assert told.data["matched"] is known
     migrated.close()
+
+
+def test_a_lesson_whose_model_has_a_newer_version_learns_its_log_anew(database: Database) -> None:
+    id = create_old_lesson(database, Same())
+    with database.read() as connection:
+        lesson = find_lesson(connection, id)
+    agent = dict(lesson.definition["agent"])
+    for older in (agent | {"version": 0}, agent | {"model": agent["model"] | {"version": 0}}):
+        old = lesson._replace(definition=lesson.definition | {"agent": older})
+        assert Learner(database, old).agent.learned == 1
 
 
 def create_old_lesson(database: Database, match: MatchSpec) -> str:

@@ -23,8 +23,8 @@ def test_a_task_comes_back_and_each_picture_by_itself(database: Database) -> Non
     learner.ask("go left", Listed(np.eye(3)[:2]), Content(), "robot")
     with database.read() as connection:
         shown, bare = (find_task(connection, lesson.id, number) for number in (1, 2))
-        assert shown == (1, np.eye(3).tobytes(), NUL, ["x", NUL, ""], 3, None)
-        assert bare == (2, np.eye(3)[:2].tobytes(), None, None, None, None)
+        assert shown[:6] == (1, np.eye(3).tobytes(), NUL, ["x", NUL, ""], 3, None)
+        assert bare[:6] == (2, np.eye(3)[:2].tobytes(), None, None, None, None)
         assert [find_picture(connection, lesson.id, 1, i) for i in range(3)] == pictures
         assert find_pictures(connection, lesson.id, 1) == pictures
         assert find_pictures(connection, lesson.id, 2) == []

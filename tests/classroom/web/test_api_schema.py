@@ -33,6 +33,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tellback.classroom.learning.content import png_of
+from tellback.classroom.learning.definition import Definition
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tokens
 from tellback.classroom.store.descriptions import describe
@@ -65,7 +66,11 @@ HERS = {"name": "head", "password": PASSWORD, "current": PASSWORD, "new": PASSWO
 PLAYED = {"instruction": "go left", "features": [[0.0, 1.0]], "response": 0}
 
 
-@schemathesis.serializer("application/jsonl")
+OWN = '{"text": "one"}\n{"text": "two"}\n'
+OWN_TABLE = "text\none\ntwo\n"
+
+
+@schemathesis.serializer("application/jsonl", "text/csv")
 def lines(_: object, value: object) -> bytes:
     """A log as it is sent: text goes as it is, all else as a line."""
     return value.encode() if isinstance(value, str) else json.dumps(value, default=str).encode()
@@ -122,6 +127,9 @@ class School:
         known = case.path_parameters or {}
         if _proper(known.get("lesson")):
             known["lesson"] = self.lessons["index" in known]
+            if case.operation.label == "DELETE /api/v1/lessons/{lesson}":
+                created = self.app.state.classroom.create("to delete", Definition(dim=2))
+                known["lesson"] = created.id
         if str(known.get("index")).isdecimal():
             known["index"] = int(known["index"]) % 2
         if isinstance(known.get("round"), int) and known["round"] >= 1:
@@ -142,9 +150,12 @@ class School:
     def _fit_body(self, case: Case[Any]) -> None:
         if case.operation.path.endswith("/import"):
             case.body = LINE if case.body == "" else case.body
+        own = case.operation.path == "/api/v1/lessons/import"
         proper = case.meta is not None and case.meta.generation.mode is GenerationMode.POSITIVE
         if proper and case.operation.path.endswith("/import"):
             case.body = json.dumps(PLAYED)
+            if own:
+                case.body = OWN_TABLE if (case.query or {}).get("format") == "csv" else OWN
         if not proper or not isinstance(case.body, dict):
             return
         path = case.operation.path
@@ -160,6 +171,8 @@ class School:
             case.body["agent"] = {"kind": "greedy"}
         elif path.endswith("/webhooks"):
             case.body["url"] = "https://told.invalid/"
+        elif path.endswith("/lessons/{lesson}"):
+            case.body["archived"] = False  # or nobody could claim in it
         elif path.endswith("/lessons"):
             case.body |= {"agent": None, "encoder": None, "match": None}
             case.body |= {"candidates": "features", "dim": 2}

@@ -199,6 +199,9 @@ def test_a_session_that_has_ended_is_refused(school: School) -> None:
 
 FOR_ENGINEERS = [
     ("POST", "/lessons", {"name": "x", "dim": 2}, "engineer"),
+    ("POST", "/lessons/import?name=x", {"text": "x"}, "engineer"),
+    ("PATCH", "/lessons/{lesson}", {"name": "x"}, "engineer"),
+    ("DELETE", "/lessons/{lesson}?word=delete", None, "admin"),
     ("POST", "/lessons/{lesson}/rounds", TASK, "engineer"),
     ("GET", "/lessons/{lesson}/rounds/1", None, "reviewer"),
     ("POST", "/lessons/{lesson}/rollback", {"to": 0}, "engineer"),

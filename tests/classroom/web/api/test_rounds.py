@@ -198,3 +198,22 @@ def test_head_is_answered_as_get_without_the_body(room: Room, path: str) -> None
     assert room.send("HEAD", f"/lessons/{lesson}/rounds/7").status_code == 404
     refused = room.send("HEAD", f"/lessons/{lesson}/import")
     assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
+
+
+def test_the_curve_is_never_behind_the_descriptions_and_the_share_is_that_of_the_truth(
+    room: Room,
+) -> None:
+    lesson = room.inside.demonstrate()
+    met = []
+    for _ in range(3):
+        number = room.claimed(lesson, room.ann)
+        path = f"/lessons/{lesson}/rounds/{number}/description?effect=true"
+        told = room.done("PUT", path, room.ann, json={"description": "a red box"})
+        met.append(told["matched"])
+        curve = room.done("GET", f"/lessons/{lesson}/curve", room.ann)
+        last = curve["curve"][-1]
+        assert last["described"] == curve["described"] == len(met)
+        assert last["right"] == told["effect"]["right"]
+    share = room.done("GET", f"/lessons/{lesson}/progress", room.ann)["matches"]
+    assert (share["n"], share["low"]) == (3, share["high"])
+    assert share["share"] == sum(met) / 3

@@ -12,8 +12,7 @@ from playwright.sync_api import Browser, expect
 from tellback.classroom.settings import Settings
 from tellback.classroom.web.api.descriptions import MOST_CHANGES
 from tests.support.classroom_server import Running, running_classroom
-
-expect.set_options(timeout=120_000)  # a machine may be busy
+from tests.support.patience import PATIENCE
 
 REVEALED = """async ([changes]) => {
   const teach = document.querySelector("script[src*='teach.js']").src;
@@ -55,9 +54,8 @@ def test_changed_answers_are_counted_only_where_all_are_known(
 def test_progress_says_how_many_more_words_nobody_has_said(
     browser: Browser, shown: Running
 ) -> None:
-    words: dict[str, Any] = httpx.get(f"{shown.url}/api/v1/lessons/pictures/progress").json()[
-        "words"
-    ]
+    place = f"{shown.url}/api/v1/lessons/pictures/progress"
+    words: dict[str, Any] = httpx.get(place, timeout=PATIENCE).json()["words"]
     assert words["more_unsaid"] > 0
     page = browser.new_page()
     page.goto(f"{shown.url}/progress/pictures")

@@ -15,8 +15,6 @@ from tellback.classroom.settings import Settings
 from tests.support.classroom_server import Running, running_classroom
 from tests.support.house_reader import Seen, drawing_in, looked_at, told
 
-expect.set_options(timeout=120_000)  # a machine may be busy
-
 SENTENCES = 30
 PLAN = "#candidates img.drawing"
 SCREENS = ({"width": 1280, "height": 800}, {"width": 390, "height": 844})

@@ -27,10 +27,10 @@ from tellback.classroom.store.tasks import Content
 from tellback.classroom.web.pages import assets
 from tellback.matching import MatchSpec
 from tests.support.classroom_server import Running, running_classroom
+from tests.support.patience import PATIENCE
 
 SCRIPT = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
 PASSWORD = "correct horse battery"
-expect.set_options(timeout=120_000)  # a machine may be busy
 PHONE = {"width": 360, "height": 740}
 SCREEN = {"width": 1280, "height": 900}
 
@@ -62,7 +62,6 @@ class Visit:
         self.url = url
         self.context = context
         self.page = context.new_page()
-        self.page.set_default_timeout(120_000)
         self.hosts: set[str] = set()
         self.complaints: list[str] = []
         self.answers: list[Response] = []
@@ -219,7 +218,7 @@ def test_what_was_asked_is_nowhere_before_it_is_described(browser: Browser, own:
         expect(visit.page.locator("#reveal")).to_contain_text(secret)
         # Nor does what the sentence changed tell of what is still to be described.
         assert visit.next_after(1) == 2
-        told = httpx.get(f"{own.url}/api/v1/lessons/hidden/progress").text
+        told = httpx.get(f"{own.url}/api/v1/lessons/hidden/progress", timeout=PATIENCE).text
         assert later not in visit.received() + visit.page.content() + told
         visit.page.locator("#said").fill("something")
         visit.page.keyboard.press("Enter")
@@ -543,7 +542,7 @@ def test_pages_are_fit_for_everybody_light_and_dark_large_and_small(
 
 
 def test_who_has_not_signed_in_is_sent_to_the_login(shared: Running) -> None:
-    with httpx.Client(base_url=shared.url) as client:
+    with httpx.Client(base_url=shared.url, timeout=PATIENCE) as client:
         for path in ("/", "/teach/pictures", "/preview/none", "/progress/x", "/check/pictures"):
             answer = client.get(path)
             assert answer.status_code == 303
@@ -553,13 +552,14 @@ def test_who_has_not_signed_in_is_sent_to_the_login(shared: Running) -> None:
 
 def test_there_is_a_page_for_lessons_that_are_not_there(own: Running) -> None:
     for path in ("/teach/none", "/teach/%00", "/preview/..%2f..", "/progress/A", "/check/'"):
-        answer = httpx.get(own.url + path)
+        answer = httpx.get(own.url + path, timeout=PATIENCE)
         assert answer.status_code == 404, path
-    assert "There is no such lesson" in httpx.get(own.url + "/teach/none").text
+    missing = httpx.get(own.url + "/teach/none", timeout=PATIENCE)
+    assert "There is no such lesson" in missing.text
 
 
 def test_files_of_pages_are_kept_under_names_that_change_with_them(own: Running) -> None:
-    with httpx.Client(base_url=own.url) as client:
+    with httpx.Client(base_url=own.url, timeout=PATIENCE) as client:
         html = client.get("/teach/pictures").text
         styles = html.split('<link rel="stylesheet" href="')[1].split('"')[0]
         answer = client.get(styles)

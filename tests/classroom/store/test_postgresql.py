@@ -1,0 +1,71 @@
+"""PostgreSQL by pipelines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from tellback.classroom.learning.learner import Learner
+from tellback.classroom.store.database import Database
+from tellback.classroom.store.log import Kind, latest_event, writing
+from tellback.classroom.store.tasks import Content, add_task
+from tellback.responses import Listed
+from tests.support.classroom_lessons import SENTENCES, new_lesson
+
+pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often something waited for the server, by what."""
+    found: Counter[str] = Counter()
+
+    def count(owner: Any, name: str) -> None:
+        plain = getattr(owner, name)
+
+        def counted(self: Any, *args: Any, **options: Any) -> Any:
+            found[name] += 1
+            return plain(self, *args, **options)
+
+        monkeypatch.setattr(owner, name, counted)
+
+    count(psycopg.Pipeline, "sync")
+    count(psycopg.Connection, "commit")
+    count(psycopg.Connection, "rollback")
+    return found
+
+
+def test_asking_waits_twice_and_describing_three_times(
+    database: Database, waits: Counter[str]
+) -> None:
+    learner = Learner(database, new_lesson(database, SENTENCES))
+    learner.ask("left", Listed(np.eye(3)), Content(), "robot")  # a new connection
+    waits.clear()
+    learner.ask("left", Listed(np.eye(3)), Content(), "robot")
+    assert waits == {"sync": 1, "commit": 1}
+    waits.clear()
+    learner.describe(1, "ann", "right", anyones=True)
+    assert waits == {"sync": 2, "commit": 1}
+    assert learner.agent.learned == 1
+
+
+def test_an_error_of_a_statement_that_was_sent_later_rolls_all_back(database: Database) -> None:
+    lesson = new_lesson(database, SENTENCES)
+
+    def write_one_task_twice() -> None:
+        with writing(database, lesson.id) as log:
+            log.append(Kind.CHECKED, {})
+            for _ in range(2):
+                add_task(log, 1, np.eye(3), Content())
+
+    with pytest.raises(IntegrityError):
+        write_one_task_twice()
+    with database.read() as connection:
+        assert latest_event(connection, lesson.id) == 0
+    with writing(database, lesson.id) as log:  # the connection is as good as before
+        assert log.append(Kind.CHECKED, {}) == 1
