@@ -16,9 +16,11 @@ league: .venv/vision  ## every agent in every world; shares its runs with paper
 
 # One thread of linear algebra in each process: on shared cores, threads wait for each other by spinning.
 test fuzz slow: export OMP_NUM_THREADS = 1
+# Bytecode is kept, also where the environment says otherwise: tests start hundreds of processes.
+test fuzz slow: export PYTHONDONTWRITEBYTECODE =
 
 test: lint browser  ## linters, types, layers, documentation and all tests
-	$(BIN)/python -m pytest -n 3 --dist worksteal -m 'not slow'
+	$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not slow'
 
 fuzz: .venv/test  ## the random search for examples that break a promise; other ones each time
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m hypothesis --hypothesis-profile fuzz

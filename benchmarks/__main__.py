@@ -7,9 +7,13 @@ from benchmarks.closed_form import closed_form
 from benchmarks.fairness import fairness
 from benchmarks.flatness import flatness
 from benchmarks.lab import lab
+from benchmarks.load import load
+from benchmarks.responses import responses
 from benchmarks.ridge import ridge
 from benchmarks.sentences import sentences
 from benchmarks.speed import speed
+from benchmarks.startup import startup
+from benchmarks.verdicts import verdicts
 
 if __name__ == "__main__":
     results = [
@@ -18,8 +22,12 @@ if __name__ == "__main__":
         sentences(),
         lab(),
         ridge(),
+        responses(),
         closed_form(),
         classroom(),
         fairness(),
+        verdicts(),
+        startup(),
+        load([]),
     ]
     sys.exit(0 if all(results) else 1)

@@ -81,7 +81,7 @@ def beside_echo(backend: str, url: str) -> bool:
     rng = np.random.default_rng(0)
     lesson, ask = "table", "/api/v1/lessons/table/rounds"
     with running(url, LESSONS) as room, service(None) as echo:
-        ours, theirs = Caller(*room), Caller(echo)
+        ours, theirs = Caller(*room), Caller(echo.port)
         seconds: dict[str, list[float]] = {"async": [], "threads": [], "ask": [], "describe": []}
         ratios = []
         number = 0
@@ -99,7 +99,7 @@ def beside_echo(backend: str, url: str) -> bool:
             for name, some in batch.items():
                 seconds[name] += some
             ratios.append(np.median(batch["ask"]) / np.median(batch["threads"]))
-        rate = rates(room, echo, rng, lesson, number)
+        rate = rates(room, echo.port, rng, lesson, number)
     times = {name: Times.of(some) for name, some in seconds.items()}
     ratio = times["ask"].p50 / times["threads"].p50
     table = Table(
@@ -196,7 +196,7 @@ def many_candidates(url: str) -> None:
         title=f"SQLite: how it grows with the candidates, {DIM} features each",
     )
     with running(url, LESSONS) as room, service(None) as echo:
-        ours, theirs = Caller(*room), Caller(echo)
+        ours, theirs = Caller(*room), Caller(echo.port)
         for candidates in MANY_CANDIDATES:
             seconds: tuple[list[float], list[float]] = ([], [])
             for _ in range(max(5, min(100, 100_000 // candidates))):
@@ -238,8 +238,8 @@ def running(url: str, lessons: Sequence[str] | dict[str, Any]) -> Iterator[Room]
     account = accounts.add(database, "bench", "engineer", None)
     token = tokens.make(database, account.id, "bench")[1]
     database.close()
-    with service(Settings(url, requests_a_minute=0)) as port:
-        yield Room(port, token)
+    with service(Settings(url, requests_a_minute=0)) as running:
+        yield Room(running.port, token)
 
 
 def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:

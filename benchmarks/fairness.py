@@ -48,8 +48,8 @@ def fairness() -> bool:
             account = accounts.add(database, name, "engineer", None)
             secrets.append(tokens.make(database, account.id, name)[1])
         database.close()
-        with service(settings) as port:
-            return _measured(port, *secrets)
+        with service(settings) as running:
+            return _measured(running.port, *secrets)
 
 
 def _measured(port: int, teacher: str, robot: str) -> bool:

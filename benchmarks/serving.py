@@ -58,6 +58,58 @@ class Call(NamedTuple):
     body: bytes
 
 
+class Service(NamedTuple):
+    """A service that is running, in one process or several."""
+
+    port: int
+    pid: int
+
+    def pids(self) -> list[int]:
+        """Its processes that answer: the children of the first one, if it has any."""
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        # One of them is Python's own, which tracks resources.
+        workers = [int(one) for one in children if b"spawn_main" in _command(int(one))]
+        return workers or [self.pid]
+
+    def memory(self) -> float:
+        """Megabytes of these processes."""
+        pages = sum(int(Path(f"/proc/{one}/statm").read_text().split()[1]) for one in self.pids())
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _command(pid: int) -> bytes:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
+def cpu_seconds(pids: Sequence[int]) -> float:
+    """Processor seconds that processes have used."""
+    ticks = 0
+    for pid in pids:
+        with suppress(OSError):
+            words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(words[11]) + int(words[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def database_pids(url: str) -> list[int]:
+    """The processes of PostgreSQL that serve a database."""
+    name = url.rpartition("/")[2].partition("?")[0].encode()
+    found = [int(folder.name) for folder in Path("/proc").glob("[0-9]*")]
+    return [
+        pid for pid in found if _command(pid).startswith(b"postgres: ") and name in _command(pid)
+    ]
+
+
+class Answer(NamedTuple):
+    """The answer to a request."""
+
+    status: int
+    body: bytes
+    headers: Any
+
+
 class Caller:
     """A connection that is kept alive, for as long as it is used."""
 
@@ -74,16 +126,21 @@ class Caller:
             self._http.connect()
             self._http.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def send(self, call: Call) -> Any:
-        """The answer, which must not be a refusal."""
+    def answer(self, call: Call) -> Answer:
+        """The answer, whatever it is."""
         self._connect()
         self._http.request(call.method, call.path, call.body, self._headers)
         answer = self._http.getresponse()
         told = answer.read()
         self._used = time.monotonic()
-        if answer.status >= 300:
-            raise RuntimeError(f"{call.method} {call.path}: {answer.status} {told[:300]!r}")
-        return told
+        return Answer(answer.status, told, answer.headers)
+
+    def send(self, call: Call) -> Answer:
+        """The answer, which must not be a refusal."""
+        found = self.answer(call)
+        if found.status >= 300:
+            raise RuntimeError(f"{call.method} {call.path}: {found.status} {found.body[:300]!r}")
+        return found
 
     def seconds(self, call: Call) -> float:
         """How long an answer takes."""
@@ -117,10 +174,10 @@ def a_second(port: int, token: str, calls: Sequence[Call], callers: int) -> floa
 
 
 @contextmanager
-def service(settings: Settings | None) -> Iterator[int]:
-    """The port of a classroom, or of an echo where no settings are given."""
+def service(settings: Settings | None, workers: int = 1, traced: bool = False) -> Iterator[Service]:
+    """A classroom, or an echo where no settings are given; ``traced`` for one that times itself."""
     port = free_port(HOST, random.SystemRandom().randrange(20_000, 30_000))
-    told = json.dumps(settings and [settings.database, settings.requests_a_minute])
+    told = json.dumps(settings and [settings.database, settings.requests_a_minute, workers, traced])
     process = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.serving", str(port), told],
         cwd=Path(__file__).parents[1],
@@ -129,10 +186,10 @@ def service(settings: Settings | None) -> Iterator[int]:
     )
     try:
         wait_for(lambda: _listens(port), process)
-        yield port
+        yield Service(port, process.pid)
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
 
 
 def wait_for(there: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
@@ -153,7 +210,12 @@ def _listens(port: int) -> bool:
 def _serve(port: int, told: str) -> None:
     values = json.loads(told)
     if values is not None:
-        serving.serve(Settings(values[0], requests_a_minute=values[1]), HOST, port)
+        url, requests_a_minute, workers, traced = values
+        if traced:
+            from benchmarks.traced import trace
+
+            trace()
+        serving.serve(Settings(url, requests_a_minute=requests_a_minute), HOST, port, workers)
         return
     # As the classroom is run: see tellback.classroom.web.serving.
     uvicorn.run(

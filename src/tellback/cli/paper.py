@@ -194,19 +194,28 @@ def _reported(
     from tellback.lab.report import write_report
     from tellback.paper.claims import claims_section
 
-    found = _found(plan.studies, options)
+    found = _found(plan.studies, options, lambda results: verdicts(judge([results])))
     print_results(found)
     claims = judge(found)
     print_written(write_report(plan.title, found, folder, [claims_section(claims)]))
     return claims, found
 
 
-def _found(studies: Any, options: Options) -> list[Any]:
+def verdicts(claims: list[Claim]) -> list[str]:
+    """Each verdict in a line, for those who wait."""
+    return [f"{one.claim}. {one.reading}: {one.measured}: {one.verdict}." for one in claims]
+
+
+def _found(
+    studies: Any, options: Options, complete: Callable[[Any], list[str]] = lambda results: []
+) -> list[Any]:
     """The results of studies; the command ends if a run failed: claims are about all of them."""
     from tellback.lab import Store
 
     store = Store(options.results / "runs")
-    found, complete = run_and_show(studies, store, options.on, options.workers, options.reuse)
-    if not complete:
+    found, all_done = run_and_show(
+        studies, store, options.on, options.workers, options.reuse, complete=complete
+    )
+    if not all_done:
         raise typer.Exit(1)
     return found

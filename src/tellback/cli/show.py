@@ -45,8 +45,11 @@ def run_and_show(
     workers: int | None,
     reuse: bool = False,
     isolated: bool = False,
+    complete: Callable[[Results], Sequence[str]] = lambda results: (),
 ) -> tuple[list[Results], bool]:
     """Run studies, showing progress in rounds.
+
+    ``complete`` says something of each study as soon as its runs are done.
 
     Returns the results of the studies that are complete, and whether all are: if a run failed, the
     command shall end with 1.
@@ -56,7 +59,7 @@ def run_and_show(
     def work(engine: Engine, listener: Listener) -> list[Results]:
         return run_studies(studies, store, on=engine, listener=listener, reuse=reuse)
 
-    return work_and_show(work, store, on, workers, isolated)
+    return work_and_show(work, store, on, workers, isolated, complete)
 
 
 def work_and_show(
@@ -65,6 +68,7 @@ def work_and_show(
     on: str,
     workers: int | None,
     isolated: bool = False,
+    complete: Callable[[Results], Sequence[str]] = lambda results: (),
 ) -> tuple[list[Done], bool]:
     """Do work that plays runs, showing progress in rounds.
 
@@ -85,6 +89,10 @@ def work_and_show(
                 if runs and not self.told:
                     out.print(f"Runs done before, in {store.folder}: {runs:,} of {of:,}.")
                 self.told = True
+
+            def complete(self, results: Results) -> None:
+                for line in complete(results):
+                    self.note(line)
 
         listener = Shown(show, partial(out.print, markup=False, soft_wrap=True))
         try:

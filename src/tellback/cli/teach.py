@@ -32,22 +32,38 @@ def teach(
         Path | None,
         typer.Option("--from", help="A recording, which teaches before your first description."),
     ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(help="A folder of pictures, to teach with.")
+    ] = None,
+    frames: Annotated[
+        bool,
+        typer.Option("--frames", help="With --pictures: each folder in it is a strip of frames."),
+    ] = False,
+    texts: Annotated[
+        Path | None, typer.Option(help="A CSV table with a column text, to teach with.")
+    ] = None,
     candidates: Annotated[
-        int, typer.Option(help="With --from: how many of its responses to show at a time.", min=2)
+        int,
+        typer.Option(help="Of your own material: how many responses to show at a time.", min=2),
     ] = 5,
     held_out: Annotated[
-        float, typer.Option(help="With --from: the share of its groups for the lesson's exam.")
-    ] = 0.0,
+        float | None,
+        typer.Option(
+            help="The share that is held out for the exam: of the descriptions, or with --from of "
+            "the groups.",
+            show_default="0.25, with --from 0",
+        ),
+    ] = None,
 ) -> None:
     """Teach an agent in your browser: look at what it did, and type what that was.
 
     It starts with a demonstration: pictures, five at a time; or, with --house, a path through a
-    floor plan. With --from, the descriptions of a
-    recording teach first, and then you describe its responses. Your lessons are kept in a file of
-    your data folder; the next time, the agent is where you left it. The page is reachable from this
-    machine only, and needs no account.
+    floor plan. With --pictures or --texts, you describe your own. With --from, the descriptions
+    of a recording teach first, and then you describe its responses. Your lessons are kept in a
+    file of your data folder; the next time, the agent is where you left it. The page is reachable
+    from this machine only, and needs no account.
 
-    Example: tellback teach --from recording.jsonl
+    Example: tellback teach --pictures holiday
     """
     _demand_extra()
     from tellback.classroom.settings import Settings, free_port
@@ -60,12 +76,18 @@ def teach(
     settings = Settings(
         database or default_database(), accounts=False, requests_a_minute=0, private_webhooks=True
     )
-    if house and recording is not None:
-        raise SettingError("Give either --house or --from, not both.")
-    if recording is None:
-        lesson = _demonstration(settings, house)
+    given = {"--house": house, "--from": recording, "--pictures": pictures, "--texts": texts}
+    named = [name for name, value in given.items() if value]
+    if len(named) > 1:
+        raise SettingError(f"Give either {' or '.join(named)}, not both.")
+    own = pictures or texts
+    if recording is not None:
+        lesson = _from_recording(settings, recording, candidates, held_out or 0.0)
+    elif own is not None:
+        share = 0.25 if held_out is None else held_out
+        lesson = _from_own(settings, own, pictures is not None, frames, candidates, share)
     else:
-        lesson = _from_recording(settings, recording, candidates, held_out)
+        lesson = _demonstration(settings, house)
     url = f"http://{host}:{found}/teach/{lesson}"
     console(stderr=True).print(
         f"Teach at [bold]{url}[/]   (lessons are kept in {settings.database}; Ctrl-C ends)",
@@ -188,3 +210,34 @@ def _from_recording(settings: Settings, path: Path, candidates: int, held_out: f
             return lesson
         finally:
             room.close()
+
+
+def _from_own(
+    settings: Settings, path: Path, pictured: bool, frames: bool, candidates: int, held_out: float
+) -> str:
+    from tellback.classroom.learning.collecting import collect
+    from tellback.classroom.learning.own_files import (
+        LARGEST_PICTURE,
+        own_lesson_id,
+        pictures_in,
+        texts_in,
+    )
+    from tellback.classroom.web.classroom import Classroom
+
+    with console(stderr=True).status(f"Reading {path}"):
+        responses = pictures_in(path, frames) if pictured else texts_in(path)
+        collected = collect(
+            responses, candidates=candidates, held_out=held_out, largest=LARGEST_PICTURE
+        )
+        room = Classroom(settings)
+        try:
+            lesson = room.own_lesson(path.name, collected, own_lesson_id(collected, path)).id
+        finally:
+            room.close()
+    if collected.material.seen_by == "thumbnail":
+        console(stderr=True).print(
+            "The agent sees colours and their places only: without the extra `pictures` there is "
+            "no network that was trained on photographs.",
+            soft_wrap=True,
+        )
+    return lesson
