@@ -363,3 +363,11 @@ def test_a_trajectory_that_lacks_a_part_has_its_place(
 def test_a_recording_without_sentences_about_steps_has_no_level_of_steps(tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="no descriptions of steps"):
         read(lines_file(tmp_path / "r.jsonl", line()), level="steps")
+
+
+def test_a_folder_of_recordings_is_refused_with_the_names_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_text("id,group,description\n")
+    (tmp_path / "a.jsonl.gz").write_bytes(b"")
+    (tmp_path / "notes.txt").write_text("no recording")
+    (fault,) = faults(tmp_path)
+    assert "no response in it. Name one of its files: a.jsonl.gz, b.csv." in str(fault)

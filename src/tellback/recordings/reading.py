@@ -151,7 +151,13 @@ def _checked(path: Path) -> Iterator[_Found]:
                 what = error
         yield _Found(where, what)
     if empty:
-        yield _Found(str(path), SettingError("There is no response in it."))
+        yield _Found(str(path), SettingError(f"There is no response in it.{_files_in(path)}"))
+
+
+def _files_in(path: Path) -> str:
+    """A hint where a folder of recordings is given for one of them."""
+    files = sorted(file.name for file in path.glob("*") if _suffix(file) in SUFFIXES)
+    return f" Name one of its files: {', '.join(files[:5])}." if files else ""
 
 
 def _demand_alike(one: RecordedResponse, first: RecordedResponse) -> None:
