@@ -18,13 +18,7 @@ from tests.support.patience import PATIENCE
 from tests.support.real_parts import need
 
 GENERATOR = "openapi-python-client==0.29.1"
-FILES = """\
-content_type_overrides:
-  application/jsonl: application/octet-stream
-  application/vnd.apache.parquet: application/octet-stream
-  image/png: application/octet-stream
-post_hooks: []
-"""
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "api.md"
 PROGRAM = """
 import sys
 from io import BytesIO
@@ -81,7 +75,8 @@ def test_a_generated_client_teaches_a_lesson(tmp_path: Path) -> None:
     python = tmp_path / "env" / "bin" / "python"
     installed = _run(python, "-m", "pip", "install", "--quiet", GENERATOR, folder=tmp_path)
     need("the generator of clients", installed.stderr if installed.returncode else None)
-    (tmp_path / "files.yaml").write_text(FILES)
+    advised = PAGE.read_text().split("```yaml\n")[1].split("```")[0]
+    (tmp_path / "files.yaml").write_text(advised + "post_hooks: []\n")
     settings = Settings(f"sqlite:///{tmp_path}/classroom.db")
     with running_classroom(settings) as running:
         database = running.classroom.database
