@@ -15,10 +15,3 @@ def wait_until(done: Callable[[], object]) -> None:
     while not done():
         assert time.monotonic() < end
         time.sleep(0.02)
-
-
-PATIENT_QUESTIONS = """{
-  const real = window.setTimeout;
-  window.setTimeout = (does, ms, ...more) => real(does, ms === 1500 ? 600000 : ms, ...more);
-}"""
-"""A script for the Teach page: it waits for a question on a busy machine, too, not for 1.5 s."""

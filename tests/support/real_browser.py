@@ -75,6 +75,12 @@ LOOP = Loop()
 MILLISECONDS = 1000 * PATIENCE
 """How long the browser waits for anything: a machine may be busy."""
 
+WAIT_FOR_QUESTIONS = f"""document.addEventListener("readystatechange", () => {{
+  const line = document.getElementById("really");
+  if (line) line.dataset.longestMs = {MILLISECONDS};
+}});"""
+"""Before its scripts run, tells the Teach page to wait for a question just as long."""
+
 
 @contextmanager
 def open_browser() -> Iterator[Browser]:
@@ -101,11 +107,12 @@ def open_browser() -> Iterator[Browser]:
 
 
 def _patient(make: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, and what it makes waits longer than Playwright's 30 seconds."""
+    """The same, and what it makes waits longer than Playwright and our pages do."""
 
     def made(**options: Any) -> Any:
         thing = make(**options)
         thing.set_default_timeout(MILLISECONDS)
+        thing.add_init_script(WAIT_FOR_QUESTIONS)
         return thing
 
     return made

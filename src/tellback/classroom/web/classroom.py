@@ -38,6 +38,11 @@ MOST_OPEN = 64
 """Agents in memory; the least recently used is dropped first."""
 
 
+def secret_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbits(48)
+
+
 class Classroom:
     """The state of the service in this process."""
 
@@ -75,10 +80,8 @@ class Classroom:
             with self.database.read() as connection:
                 find_lesson(connection, id)
         except UnknownNameError:
-            # With accounts, teachers must not be able to compute the requests from the seed.
-            seed = secrets.randbits(48) if self.settings.accounts else 0
             with suppress(ConflictError):  # another process was faster
-                self.create(NAMES[id], demonstration(id, seed), id)
+                self.create(NAMES[id], demonstration(id, self._seed()), id)
         return id
 
     def lesson_from(self, path: str | Path, candidates: int, held_out: float) -> str:
@@ -98,9 +101,8 @@ class Classroom:
 
     def own_lesson(self, name: str, collected: Collected, id: str | None = None) -> LessonRow:
         """Create a lesson of own material; with an ``id``, find it if it was created before."""
-        seed = secrets.randbits(48) if self.settings.accounts else 0
         try:
-            lesson = create_own_lesson(self.database, name, collected, seed, id)
+            lesson = create_own_lesson(self.database, name, collected, self._seed(), id)
         except ConflictError:
             if id is None:
                 raise
@@ -143,6 +145,10 @@ class Classroom:
             finally:
                 with self._lock:  # names of missing lessons must not pile up
                     self._opening.pop(lesson, None)
+
+    def _seed(self) -> int:
+        """With accounts, teachers must not be able to compute the requests from the seed."""
+        return secret_seed() if self.settings.accounts else 0
 
     def _tidy(self) -> None:
         """Once an hour, delete old answers to idempotency keys."""

@@ -18,10 +18,10 @@ from tests.support.classroom_server import Running, running_classroom
 from tests.support.patience import PATIENCE
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    database = tmp_path_factory.mktemp("answers") / "classroom.db"
-    with running_classroom(Settings(f"sqlite:///{database}", accounts=False)) as found:
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    settings = Settings(f"sqlite:///{tmp_path}/classroom.db", accounts=False)
+    with running_classroom(settings) as found:
         yield found
 
 

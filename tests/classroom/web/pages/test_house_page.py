@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ PLAN = "#candidates img.drawing"
 SCREENS = ({"width": 1280, "height": 800}, {"width": 390, "height": 844})
 
 
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    database = tmp_path_factory.mktemp("house") / "classroom.db"
-    with running_classroom(Settings(f"sqlite:///{database}", accounts=False)) as running:
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Running]:
+    settings = Settings(f"sqlite:///{tmp_path}/classroom.db", accounts=False)
+    with running_classroom(settings) as running:
         running.classroom.demonstrate("house")
         yield running
 

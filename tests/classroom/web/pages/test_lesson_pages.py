@@ -35,20 +35,19 @@ PHONE = {"width": 360, "height": 740}
 SCREEN = {"width": 1280, "height": 900}
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Running]:
     """On one's own machine, with the demonstration."""
-    database = tmp_path_factory.mktemp("own") / "classroom.db"
-    with running_classroom(Settings(f"sqlite:///{database}", accounts=False)) as running:
+    settings = Settings(f"sqlite:///{tmp_path}/classroom.db", accounts=False)
+    with running_classroom(settings) as running:
         running.classroom.demonstrate()
         yield running
 
 
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+@pytest.fixture
+def shared(tmp_path: Path) -> Iterator[Running]:
     """With accounts: two teachers, one of whom has an evil name."""
-    database = tmp_path_factory.mktemp("shared") / "classroom.db"
-    with running_classroom(Settings(f"sqlite:///{database}")) as running:
+    with running_classroom(Settings(f"sqlite:///{tmp_path}/classroom.db")) as running:
         for name in ("ann", SCRIPT[:60]):
             accounts.add(running.classroom.database, name, "teacher", PASSWORD)
         running.classroom.demonstrate()
@@ -90,6 +89,11 @@ class Visit:
 
     def ready(self) -> None:
         expect(self.page.locator("#stage")).to_be_visible()
+
+    def nothing(self, says: str) -> None:
+        """Nothing is left to do here: it was all sent. The text is there before, but hidden."""
+        expect(self.page.locator("#nothing")).to_be_visible()
+        expect(self.page.locator("#nothing")).to_contain_text(says)
 
     @property
     def round(self) -> int:
@@ -223,7 +227,7 @@ def test_what_was_asked_is_nowhere_before_it_is_described(browser: Browser, own:
         visit.page.locator("#said").fill("something")
         visit.page.keyboard.press("Enter")
         expect(visit.page.locator("#reveal")).to_contain_text(later)
-        expect(visit.page.locator("#nothing")).to_contain_text("nothing to describe just now")
+        visit.nothing("nothing to describe just now")
         # And by itself the next one appears.
         learner = own.classroom.learner("hidden")
         responses, _ = responses_from(learner.definition, None, ["up", "down"], None)
@@ -294,6 +298,7 @@ def test_what_was_typed_survives_a_reload_and_a_lost_connection(
         visit.context.set_offline(True)
         page.locator("#said").fill("rather not")
         page.keyboard.press("Enter")
+        expect(page.locator("#reveal")).to_contain_text("Kept: “rather not”")
         page.locator("#undo-this").click()
         expect(page.locator("#said")).to_have_value("rather not")
         visit.context.set_offline(False)
@@ -411,7 +416,7 @@ def test_scripts_in_what_people_write_are_shown_as_text(browser: Browser, shared
             expect(ann.page.locator("#title")).to_have_text("Did it do that?")
             expect(ann.page.locator("#quote")).to_contain_text(SCRIPT)
             ann.page.get_by_role("button", name=name, exact=True).click()
-        expect(ann.page.locator("#nothing")).to_contain_text("nothing to check")
+        ann.nothing("nothing to check")
     assert [kind for kind, *_ in events(shared, "evil")[-3:]] == ["checked", "judged", "judged"]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tellback.classroom.learning import collecting
 from tellback.classroom.learning.definition import Definition
@@ -26,29 +26,21 @@ from tests.support.photographs import written
 
 WANTED_HERE = {k: v for k, v in WANTED.items() if k != "#reveal .achieved"}  # not from the first
 PASSWORD = "correct horse battery"
-expect.set_options(timeout=120_000)  # a machine may be busy
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    database = tmp_path_factory.mktemp("own") / "classroom.db"
-    with running_classroom(Settings(f"sqlite:///{database}", accounts=False)) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    database = tmp_path_factory.mktemp("shared") / "classroom.db"
-    with running_classroom(Settings(f"sqlite:///{database}")) as running:
-        for name, role in (("ada", "admin"), ("eng", "engineer"), ("tea", "teacher")):
-            accounts.add(running.classroom.database, name, role, PASSWORD)
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Running]:
+    settings = Settings(f"sqlite:///{tmp_path}/classroom.db", accounts=False)
+    with running_classroom(settings) as running:
         yield running
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    with browser.new_context() as context:
-        yield context.new_page()
+def shared(tmp_path: Path) -> Iterator[Running]:
+    with running_classroom(Settings(f"sqlite:///{tmp_path}/classroom.db")) as running:
+        for name, role in (("ada", "admin"), ("eng", "engineer"), ("tea", "teacher")):
+            accounts.add(running.classroom.database, name, role, PASSWORD)
+        yield running
 
 
 def signed_in(page: Page, running: Running, name: str) -> Page:
@@ -72,7 +64,7 @@ def made(page: Page, running: Running, chosen: Path, frames: bool = False) -> st
         page.locator("#frames").check()
     accessible(page)
     page.get_by_role("button", name="Make the lesson").click()
-    page.wait_for_url("**/teach/*", timeout=600_000)
+    page.wait_for_url("**/teach/*")
     expect(page.locator("#stage")).to_be_visible()
     return page.url.rpartition("/")[2]
 
@@ -169,19 +161,24 @@ def test_lessons_are_renamed_archived_and_deleted_by_a_typed_word(
     def box(id: str) -> str:
         return f"[data-id={id}]"
 
+    def reloaded(shown: Locator) -> None:
+        """Wait for the new page, and for its script: before that, buttons do nothing."""
+        expect(shown).to_be_visible()
+        page.wait_for_load_state()
+
     page.locator(f"{box('first')} summary").click()
     accessible(page)
     page.locator("#name-first").fill("Another name")
     page.locator(box("first")).get_by_role("button", name="Rename").click()
-    expect(page.get_by_role("link", name="Another name", exact=True)).to_be_visible()
+    reloaded(page.get_by_role("link", name="Another name", exact=True))
     page.locator(f"{box('second')} summary").click()
     page.locator(box("second")).get_by_role("button", name="Put into the archive").click()
-    expect(page.get_by_text("In the archive: 1")).to_be_visible()
+    reloaded(page.get_by_text("In the archive: 1"))
     page.get_by_text("In the archive: 1").click()
     page.locator(f"{box('second')} summary").click()
     accessible(page)
     page.locator(box("second")).get_by_role("button", name="Take out").click()
-    expect(page.get_by_role("link", name="second", exact=True)).to_be_visible()
+    reloaded(page.get_by_role("link", name="second", exact=True))
     page.locator(f"{box('first')} summary").click()
     delete = page.locator(box("first")).get_by_role("button", name="Delete for good")
     page.locator("#word-first").fill("yes")

@@ -12,7 +12,6 @@ from tellback.classroom.learning.definition import Definition
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.tasks import Content
 from tests.support.classroom_server import Running, running_classroom
-from tests.support.patience import PATIENT_QUESTIONS
 
 SIZES = ((1280, 800), (1366, 633), (1024, 768), (390, 844))
 SAID = "the one in the middle, I would say"
@@ -61,7 +60,6 @@ def test_pick_field_and_last_result_are_visible_together_without_scrolling(
 ) -> None:
     with browser.new_context() as context:
         page = context.new_page()
-        page.add_init_script(PATIENT_QUESTIONS)
         page.goto(f"{running.url}/teach/{lesson}")
         expect(page.locator("#stage")).to_be_visible()
         page.locator("#said").fill(SAID)

@@ -4,8 +4,8 @@ import { call, instructionFrom, lessonPath } from "./api.js";
 import { byId, make, quoted, setText } from "./dom.js";
 import { withFeatures } from "./shown.js";
 
-const LONGEST_MS = 1500; // a question is never worth waiting for
 const line = byId("really");
+const LONGEST_MS = Number(line.dataset.longestMs); // a question is never worth waiting for
 const dismissed = new Set();
 
 let asked = null; // the round that was asked about, and what had been said of it
