@@ -28,7 +28,7 @@ from tellback.specs import known_kinds
 from tellback.streams import Stream
 from tellback.worlds import Demonstrations, Images, Synthetic
 from tests.support import burglars
-from tests.support.patience import wait_until
+from tests.support.patience import PATIENCE, wait_until
 
 SMALL = Synthetic(instructions=6, responses=4, rank=3)
 FRESH = Demonstrations(SMALL.with_settings({"contexts": "fresh"}))
@@ -223,7 +223,8 @@ def test_an_agent_that_ends_its_process_is_named() -> None:
         play(SMALL, burglars.Quitter(), 3, isolated=True)
 
 
-def test_a_killed_process_is_noticed_and_nothing_is_left() -> None:
+def test_a_killed_process_is_noticed_and_nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "PATIENCE_SECONDS", PATIENCE)
     agent: Any = play(SMALL, Uniform(), 3, isolated=True).agent
     os.kill(agent._process.pid, signal.SIGKILL)
     with pytest.raises(IsolationError, match=r"has ended \(exit code -9\)"):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,9 +21,11 @@ import pytest
 
 from tellback.lab import Results, Store, plan_from_toml, run_studies
 from tellback.lab.status import finished, status_of
+from tests.support.held_agent import HELD_WHILE
 from tests.support.patience import PATIENCE
 from tests.support.studies import Idle, Inline
 
+ROOT = Path(__file__).parents[2]
 TELLBACK = str(Path(sys.executable).with_name("tellback"))
 PLAN = """
 rounds = 4000
@@ -56,6 +59,13 @@ reported = "0-6"
 agents.LORIL = { kind = "loril", grid.k = [0.1, 1.0] }
 agents.greedy = { kind = "greedy" }
 decide = { between = ["greedy", "LORIL"], at_most = 12, batch = 9 }
+
+[[studies]]
+name = "held"
+everywhere = false
+tuning = "100"
+reported = "1"
+agents.held = { kind = "tests.support.held_agent:Held", grid.number = [1, 2] }
 """
 
 
@@ -85,10 +95,15 @@ def eventually(what: Callable[[], object], why: str) -> None:
 
 
 class Running:
-    """``tellback study run`` in a process group, with its results in a folder."""
+    """``tellback study run`` in a process group, with its results in a folder.
+
+    A run of a chosen setting, so one of the later ones, does not end before ``complete`` lets it.
+    """
 
     def __init__(self, folder: Path, workers: int) -> None:
         self.folder = folder
+        self.holds = folder / "hold"
+        self.holds.touch()
         (folder / "plan.toml").write_text(PLAN)
         self.process = subprocess.Popen(
             [TELLBACK, "study", "run", "plan.toml", "--workers", str(workers)],
@@ -96,6 +111,7 @@ class Running:
             stderr=subprocess.PIPE,
             text=True,
             cwd=folder,
+            env=environment() | {HELD_WHILE: str(self.holds)},
             start_new_session=True,
         )
 
@@ -118,16 +134,24 @@ class Running:
         assert self.end()[0] == -signal.SIGKILL
 
     def complete(self, number: int) -> None:
-        """Let it finish all runs; then kill it, while it draws its report."""
+        """Let it finish all runs; then kill it, while it draws its report, if it still does."""
+        self.holds.unlink()
         self.wait_for(number)
-        if self.process.poll() is None:
-            self.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        assert self.end()[0] in (0, -signal.SIGKILL)
 
     def end(self) -> tuple[int, str, str]:
         """Its code, and what it said; nothing of it is left."""
         out, err = self.process.communicate(timeout=PATIENCE)
         eventually(lambda: not self.group(), f"left behind: {self.group()}")
         return self.process.returncode, out, err
+
+
+def environment() -> dict[str, str]:
+    """That of this process, in which an agent of the tests can be imported."""
+    path = f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    return os.environ | {"PYTHONPATH": path.rstrip(os.pathsep)}
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -208,7 +232,8 @@ def test_a_study_killed_again_and_again_gives_the_tables_of_one_never_killed(
         assert len(after) < len(reference.kept)
     start().complete(len(reference.kept))
     demand_same(tmp_path, reference)
-    subprocess.run([TELLBACK, "study", "export", "plan.toml", "x.csv"], cwd=tmp_path, check=True)
+    export = [TELLBACK, "study", "export", "plan.toml", "x.csv"]
+    subprocess.run(export, cwd=tmp_path, env=environment(), check=True)
     assert (tmp_path / "x.csv").read_bytes() == (tmp_path / "there.csv").read_bytes()
 
 

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 
@@ -44,9 +45,9 @@ class Running:
             time.sleep(0.01)
 
     @property
-    def connections(self) -> int:
-        """The number of open connections."""
-        return len(self._server.server_state.connections)
+    def connections(self) -> set[Any]:
+        """The protocols of the open connections."""
+        return set(self._server.server_state.connections)
 
     def stop(self) -> None:
         self._server.should_exit = True
