@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,10 +90,10 @@ class Shell:
         return answer.text
 
 
-@pytest.fixture(scope="module")
-def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
     """A shell in which all commands of the page ran, in order."""
-    database = f"sqlite:///{tmp_path_factory.mktemp('page')}/lessons.db"
+    database = f"sqlite:///{tmp_path}/lessons.db"
     settings = Settings(database, accounts=False, requests_a_minute=0, private_webhooks=True)
     app = create_app(settings)
     shell = Shell(TestClient(app, base_url=HOST))

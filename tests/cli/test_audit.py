@@ -181,5 +181,5 @@ def _read_until(terminal: int, *parts: str) -> None:
     seen = ""
     for part in parts:
         while part not in seen:
-            seen += os.read(terminal, 4096).decode()
+            seen += os.read(terminal, 4096).decode(errors="replace")  # may end within a character
         seen = seen.split(part, 1)[1]

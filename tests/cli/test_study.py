@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import polars
@@ -48,9 +49,14 @@ def run_files(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in (folder / "results" / "runs").rglob("*.*")}
 
 
+@pytest.fixture
+def tiny(finished: Path, tmp_path: Path) -> Path:
+    """A folder of the test's own with a study that is done."""
+    return shutil.copytree(finished, tmp_path / "tiny")
+
+
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a study that is done."""
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny")
     (folder / "tiny.toml").write_text(STUDY)
     early = [tellback_here("study", *words, cwd=folder) for words in EARLY]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import httpx
 import numpy as np
@@ -147,14 +148,14 @@ def room(address: str) -> Iterator[Room]:
     found.inside.database.close()
 
 
-_EMPTY: dict[int, str] = {}
+_EMPTY: WeakKeyDictionary[Classroom, str] = WeakKeyDictionary()
 
 
 def _kept_lesson(room: Room) -> str:
     """One lesson for all that is refused: nothing is ever in it."""
-    if id(room.inside) not in _EMPTY:
-        _EMPTY[id(room.inside)] = room.lesson()
-    return _EMPTY[id(room.inside)]
+    if room.inside not in _EMPTY:
+        _EMPTY[room.inside] = room.lesson()
+    return _EMPTY[room.inside]
 
 
 def eventful(room: Room) -> str:

@@ -8,9 +8,21 @@ from __future__ import annotations
 
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.internal.conjecture import providers
 
 MORE = 10
 """Times as many examples in ``make fuzz``."""
+
+_loaded_constants = providers._get_local_constants
+
+
+def _constants() -> providers.Constants:
+    """Constants of our source that hypothesis tries as examples.
+
+    It takes them from all modules that are loaded by then, so from those that earlier tests
+    happened to need. Where the examples must be the same every time there are none.
+    """
+    return _loaded_constants() if _searches_at_random() else providers.Constants()
 
 
 def register() -> None:
@@ -24,10 +36,15 @@ def register() -> None:
         database=DirectoryBasedExampleDatabase(".hypothesis/fuzz"),  # what failed is tried first
     )
     settings.load_profile("test")
+    providers._get_local_constants = _constants
+
+
+def _searches_at_random() -> bool:
+    return settings.get_current_profile_name() == "fuzz"
 
 
 def at_length(rules: settings) -> settings:
     """The settings of a test, with more examples if this is ``make fuzz``."""
-    if settings.get_current_profile_name() != "fuzz":
+    if not _searches_at_random():
         return rules
     return settings(rules, max_examples=MORE * rules.max_examples)

@@ -30,7 +30,7 @@ def test_a_connection_goes_on_after_head(
                 assert bool(answer.read()) == (method == "GET")
                 assert there.sock is connection  # it would be another after a reset
             assert lengths[0] == lengths[1]
-        assert running.connections == 1
+        assert len(running.connections) == 1
         there.close()
     assert not [one for one in caplog.records if one.levelname == "ERROR"]
     assert "RuntimeError" not in capfd.readouterr().err

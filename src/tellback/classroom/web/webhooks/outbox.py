@@ -39,6 +39,8 @@ PLACES = 16
 
 LONGEST_WAIT = 3600.0
 GIVE_UP_AFTER = 24 * 3600.0
+APART = random.SystemRandom()
+"""Keeps repeated attempts apart. The global generator may be seeded by other code."""
 
 
 class Outbox:
@@ -144,7 +146,7 @@ def _again(delivery: Delivery, now: float) -> float | None:
     if now - delivery.event.at > GIVE_UP_AFTER:
         return None
     wait = min(2.0 ** min(delivery.tries, 30), LONGEST_WAIT)
-    return now + wait * random.uniform(0.5, 1.0)
+    return now + wait * APART.uniform(0.5, 1.0)
 
 
 @cache
