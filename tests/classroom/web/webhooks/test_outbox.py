@@ -18,7 +18,7 @@ from tellback.classroom.store.webhooks import Delivery
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.webhooks import outbox as outbox_module
 from tests.support.api_room import Room
-from tests.support.patience import wait_until
+from tests.support.patience import PATIENCE, wait_until
 
 
 class Receiver:
@@ -55,6 +55,13 @@ class Receiver:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a receiver may need longer to answer, and a test longer than a lease."""
+    for name in ("LEASE_SECONDS", "TIMEOUT_SECONDS", "TURN_SECONDS"):
+        monkeypatch.setattr(outbox_module, name, PATIENCE)
 
 
 @pytest.fixture
