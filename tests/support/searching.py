@@ -9,6 +9,7 @@ from __future__ import annotations
 from hypothesis import settings
 from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 MORE = 10
 """Times as many examples in ``make fuzz``."""
@@ -16,13 +17,13 @@ MORE = 10
 _loaded_constants = providers._get_local_constants
 
 
-def _constants() -> providers.Constants:
+def _constants() -> Constants:
     """Constants of our source that hypothesis tries as examples.
 
     It takes them from all modules that are loaded by then, so from those that earlier tests
     happened to need. Where the examples must be the same every time there are none.
     """
-    return _loaded_constants() if _searches_at_random() else providers.Constants()
+    return _loaded_constants() if _searches_at_random() else Constants()
 
 
 def register() -> None:
