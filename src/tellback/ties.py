@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.compiled import compiled
+from tellback.compiled import compiled, compiled_freely
 from tellback.errors import one_of
 
 TIES = ("first", "random")
@@ -30,18 +30,56 @@ def maxima(values: Array, random: bool) -> Indices:
 
     Empty if any value is not finite.
     """
-    highest = values[0]
-    for value in values:
-        highest = max(highest, value)
     tied = np.empty(len(values), np.int64)
     count = 0
-    if np.isfinite(values.sum()):
+    if np.isfinite(_total(values)):
+        highest = _highest(values)
         lowest = highest - TOLERANCE * abs(highest)
-        for y in range(len(values)):
-            if values[y] >= lowest and (random or not count):
-                tied[count] = y
-                count += 1
+        for first in range(0, len(values), _BLOCK):
+            block = values[first : first + _BLOCK]
+            if not _reaches(block, lowest):
+                continue
+            for y in range(len(block)):
+                if block[y] >= lowest and (random or not count):
+                    tied[count] = first + y
+                    count += 1
     return tied[:count]
+
+
+_BLOCK = 64  # values, passed over at once if none of them is high enough
+
+
+@compiled_freely
+def _total(values: Array) -> float:
+    total = 0.0
+    for y in range(len(values)):
+        total += values[y]
+    return total
+
+
+@compiled
+def _highest(values: Array) -> float:
+    """The highest of finite values, in eight lanes that do not wait for each other."""
+    a = b = c = d = e = f = g = h = values[0]
+    whole = len(values) - len(values) % 8
+    for y in range(0, whole, 8):
+        lanes = values[y : y + 8]
+        a, b = max(a, lanes[0]), max(b, lanes[1])
+        c, d = max(c, lanes[2]), max(d, lanes[3])
+        e, f = max(e, lanes[4]), max(f, lanes[5])
+        g, h = max(g, lanes[6]), max(h, lanes[7])
+    for y in range(whole, len(values)):
+        a = max(a, values[y])
+    return max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
+
+
+@compiled
+def _reaches(values: Array, lowest: float) -> bool:
+    """Whether any value is high enough. It counts: a loop that may end early has one lane."""
+    count = 0
+    for y in range(len(values)):
+        count += values[y] >= lowest
+    return count > 0
 
 
 @compiled

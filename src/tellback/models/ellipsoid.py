@@ -337,8 +337,8 @@ def _rank_one(
         for j in range(i + 1):  # one triangle, mirrored: stays exactly symmetric
             inverse[i, j] -= u[i] * (u[j] * shrink)
             inverse[j, i] = inverse[i, j]
-    if len(widths):
-        _update(columns, widths, u, shrink, 0, len(widths))
+    for first in range(0, len(widths), TILE):
+        _update(columns, widths, u, shrink, first, min(first + TILE, len(widths)))
     return True
 
 

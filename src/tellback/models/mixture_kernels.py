@@ -22,6 +22,7 @@ from tellback.models.counts import (
     SIZE,
     count,
 )
+from tellback.responses import TILE
 
 NO_DATA = 1e-300
 """A component with a lower total has no data: the reciprocal of its total would not be finite."""
@@ -35,12 +36,15 @@ def estimate(
     expected: Array, totals: Array, smoothing: float, x: int, columns: Array, estimates: Array
 ) -> None:
     """f-hat(x) . g(y) for all y. A component without data is uniform."""
-    estimates[:] = 0.0
-    for i in range(len(totals)):
-        f = _probability(expected[x, i], totals[i], smoothing, expected.shape[0])
-        if f > 0.0:
-            for y in range(len(estimates)):
-                estimates[y] += f * columns[i, y]
+    for first in range(0, len(estimates), TILE):
+        tile = estimates[first : first + TILE]
+        tile[:] = 0.0
+        for i in range(len(totals)):
+            f = _probability(expected[x, i], totals[i], smoothing, expected.shape[0])
+            if f > 0.0:
+                row = columns[i, first : first + TILE]
+                for y in range(len(tile)):
+                    tile[y] += f * row[y]
 
 
 @compiled

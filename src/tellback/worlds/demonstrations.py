@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tellback.arrays import Array
 from tellback.matching import Match, Same
 from tellback.roles import DemonstratedContext, Exchange, Simulation, Task, Truth, World
+from tellback.worlds.synthetic import SyntheticTruth
 from tellback.worlds.wrapper import InnerTeacherAndTruth, WrapperSpec
 
 
@@ -59,10 +61,14 @@ class DemonstrationsWorld:
         if not history:
             return task._replace(context=DemonstratedContext(task.context))
         before = self._history[-1].task
-        rewards = [self._truth.reward(before, y) for y in range(len(before.responses))]
-        return task._replace(
-            context=DemonstratedContext(task.context, before, int(np.argmax(rewards)))
-        )
+        best = int(np.argmax(self._rewards(before)))
+        return task._replace(context=DemonstratedContext(task.context, before, best))
+
+    def _rewards(self, task: Task) -> Sequence[float] | Array:
+        """The reward of every response; a truth may know them all at once."""
+        if isinstance(self._truth, SyntheticTruth):
+            return self._truth.rewards(task)
+        return [self._truth.reward(task, y) for y in range(len(task.responses))]
 
 
 class _InnerHistory(Sequence[Exchange]):

@@ -19,7 +19,7 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.compiled import compiled
 from tellback.errors import SettingError, one_of, real, whole
-from tellback.responses import Listed
+from tellback.responses import TILE, Listed
 from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec, new_tuple
 from tellback.specs import Count, Natural
 from tellback.streams import Streams
@@ -31,8 +31,8 @@ LOWEST_TEMPERATURE = 1e-6
 Temperature = Annotated[float, partial(real, at_least=LOWEST_TEMPERATURE)]
 """A setting that is a temperature."""
 
-TABULATED_REWARDS = 4_000_000
-"""The most rewards that a truth computes beforehand (32 MB)."""
+TABULATED_REWARDS = 5_000_000
+"""The most rewards that a truth computes beforehand (40 MB)."""
 
 
 @dataclass(frozen=True)
@@ -209,6 +209,11 @@ class SyntheticTruth:
             return table.item(x, response)
         return self._computed(task, x).item(response)
 
+    def rewards(self, task: Task) -> Array:
+        """P(x_t | y, s_t) for every response y."""
+        x = self._row(task)
+        return self._tables[task.context][x] if self._tables else self._computed(task, x)
+
     def best(self, task: Task) -> float:
         """The largest P(x_t | y, s_t)."""
         x = self._row(task)
@@ -286,8 +291,11 @@ def draw_description(columns: Array, response: int, cumulative: Array, u: float)
 def _rewards(f: Array, columns: Array) -> Array:
     """f(x) . g(y, s) for every x and y, always summed in the same order."""
     rewards = np.zeros((f.shape[0], columns.shape[1]))
-    for x in range(f.shape[0]):
-        for i in range(f.shape[1]):
-            for y in range(columns.shape[1]):
-                rewards[x, y] += f[x, i] * columns[i, y]
+    for first in range(0, columns.shape[1], TILE):
+        for x in range(f.shape[0]):
+            tile = rewards[x, first : first + TILE]
+            for i in range(f.shape[1]):
+                row, weight = columns[i, first : first + TILE], f[x, i]
+                for y in range(len(tile)):
+                    tile[y] += weight * row[y]
     return rewards
