@@ -10,12 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tellback import play
-from tellback.agents import LORIL, Certified, EpsilonGreedy, Greedy, Thompson, Uniform
+from tellback.agents import (
+    LORIL,
+    Certified,
+    EpsilonGreedy,
+    Greedy,
+    OneHotLORIL,
+    Thompson,
+    Uniform,
+)
 from tellback.compiled_run import play_compiled
 from tellback.lab.run_spec import RunSpec
 from tellback.models import Mixture, Ridge
-from tellback.roles import AgentSpec
-from tellback.worlds import Synthetic
+from tellback.roles import AgentSpec, WorldSpec
+from tellback.worlds import Adversarial, Hard, Realizable, Synthetic
 
 COLUMNS = ("instructions", "responses", "descriptions", "rewards", "regrets", "regret")
 TIES = st.sampled_from(["random", "first"])
@@ -26,25 +34,31 @@ AGENTS = st.one_of(
     st.builds(Greedy, model=MODELS, ties=TIES),
     st.builds(EpsilonGreedy, st.sampled_from([0.0, 0.3, 1.0]), ties=TIES),
     st.just(Uniform()),
+    st.builds(OneHotLORIL, k=st.sampled_from([0.0, 0.3]), ties=TIES),
 )
+SYNTHETIC = st.builds(
+    Synthetic,
+    instructions=st.sampled_from([1, 7, 400]),
+    responses=st.sampled_from([1, 6, 40]),
+    rank=st.sampled_from([1, 4]),
+    contexts=st.sampled_from([1, 1, 2, 5]),
+    seed=st.sampled_from([None, 5]),
+)
+UNOPPOSED = st.one_of(SYNTHETIC, st.builds(Hard, gap=st.sampled_from(["repaired", "printed"])))
+PICKS = st.sampled_from(["instructions", "both"])
+WORLDS = st.one_of(UNOPPOSED, st.builds(Adversarial, UNOPPOSED, picks=PICKS))
 SEEDS = st.one_of(st.integers(0, 2**70), st.integers(0, 9))
 
 
-@settings(max_examples=25)
+@settings(max_examples=50)
 @given(
     AGENTS,
-    st.builds(
-        Synthetic,
-        instructions=st.sampled_from([1, 7, 400]),
-        responses=st.sampled_from([1, 6, 40]),
-        rank=st.sampled_from([1, 4]),
-        seed=st.sampled_from([None, 5]),
-    ),
+    WORLDS,
     st.integers(1, 500),
     SEEDS,
 )
 def test_it_is_the_run_that_play_plays(
-    agent: AgentSpec, world: Synthetic, rounds: int, seed: int
+    agent: AgentSpec, world: WorldSpec, rounds: int, seed: int
 ) -> None:
     run, compiled = play(world, agent, rounds, seed=seed), played(world, agent, rounds, seed)
     for name in COLUMNS:
@@ -69,8 +83,11 @@ def test_it_grows_with_its_history_and_tells_every_round_once() -> None:
 @pytest.mark.parametrize(
     ("world", "agent"),
     [
-        (Synthetic(contexts=2), LORIL()),
         (Synthetic(contexts="fresh"), LORIL()),
+        (Adversarial(Synthetic(contexts="fresh")), LORIL()),
+        (Adversarial(Adversarial(Synthetic())), LORIL()),
+        (Synthetic(responses=2_000, contexts=2), LORIL()),  # widths by the library
+        (Realizable(), LORIL()),
         (Synthetic(instructions=3, asks=(0.5, 0.3, 0.2)), LORIL()),
         (Synthetic(), LORIL(model=Ridge())),
         (Synthetic(), LORIL(lam="1/t")),
@@ -79,7 +96,7 @@ def test_it_grows_with_its_history_and_tells_every_round_once() -> None:
     ],
     ids=repr,
 )
-def test_any_other_run_is_left_to_play(world: Synthetic, agent: AgentSpec) -> None:
+def test_any_other_run_is_left_to_play(world: WorldSpec, agent: AgentSpec) -> None:
     assert play_compiled(world, agent, 10, 0) is None
 
 
@@ -96,7 +113,7 @@ def test_a_study_stores_the_regret_of_play() -> None:
 def test_an_edit_of_the_compiled_loop_makes_its_runs_be_played_again() -> None:
     rooms = RunSpec(Synthetic(), LORIL(), 10, 0).rooms().digests
     assert "compiled_run" in rooms
-    assert "compiled_run" not in RunSpec(Synthetic(contexts=2), LORIL(), 10, 0).rooms().digests
+    assert "compiled_run" not in RunSpec(Synthetic(contexts="fresh"), LORIL(), 10, 0).rooms().digests
 
 
 def played(*arguments: Any) -> Any:

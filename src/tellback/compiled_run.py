@@ -1,9 +1,10 @@
-"""Runs of the paper's first experiment, compiled as a whole.
+"""Runs of the paper's kind, compiled as a whole.
 
 ``protocol.py`` has the one loop, for any world and any agent. Most of the paper's rounds are of
-one kind: a synthetic world with one context, and an agent with a mixture model. There, calls
-between kernels cost more than the kernels. Here the same kernels are called in the same order
-from one compiled loop. The results are the same, bit for bit. Any other run is left to ``play``.
+one kind: a synthetic or hard world with some contexts, perhaps with an adversary, and an agent with
+a mixture model or with counts. There, calls between kernels cost more than the kernels. Here the
+same kernels are called in the same order from one compiled loop. The results are the same, bit for
+bit. Any other run is left to ``play``.
 """
 
 from __future__ import annotations
@@ -20,22 +21,27 @@ from tellback.agents.explorers import (
     most_optimistic,
     not_finite,
 )
+from tellback.agents.one_hot import OneHotAgent, shares_and_widths
 from tellback.agents.uniform import UniformAgent
 from tellback.arrays import AnyArray, Array, Indices
 from tellback.compiled import compiled
 from tellback.match_check import MatchCheck, match_check
 from tellback.models import mixture_kernels
 from tellback.models.counts import SIZE
-from tellback.models.ellipsoid import Ellipsoid, rank_one
+from tellback.models.ellipsoid import Ellipsoid, quadratic_forms, rank_one
 from tellback.models.mixture import MixtureModel
+from tellback.models.quadratic_forms import BLAS_FROM
 from tellback.roles import AgentSpec, WorldSpec
 from tellback.run import PROGRESS_EVERY
 from tellback.sources import is_own
 from tellback.streams import Streams
 from tellback.ties import maxima
-from tellback.worlds.synthetic import Synthetic, draw_description
+from tellback.worlds.adversarial import BOTH, Adversarial
+from tellback.worlds.hard import Hard
+from tellback.worlds.synthetic import Synthetic, draw_description, stacked_columns
 
-OPTIMISM, DITHERING, UNIFORM = range(3)
+OPTIMISM, DITHERING, UNIFORM, ONE_HOT = range(4)
+DRAWN, PICKED, BOTH_PICKED = range(3)
 WORLD, AGENT, TEACHER = range(3)
 
 
@@ -47,7 +53,7 @@ class CompiledRun(NamedTuple):
     descriptions: Indices
     rewards: Array
     regrets: Array
-    agent: ModelAgent
+    agent: ModelAgent | OneHotAgent
 
     @property
     def regret(self) -> Array:
@@ -63,7 +69,10 @@ class CompiledRun(NamedTuple):
 
 def is_compiled_in(world: WorldSpec) -> bool:
     """Whether runs of some agents in a world are compiled as a whole."""
-    return type(world) is Synthetic and world.contexts == 1 and world.asks == "uniform"
+    inner = world.world if type(world) is Adversarial else world
+    if type(inner) is Synthetic:
+        return inner.asks == "uniform" and not isinstance(inner.contexts, str)
+    return type(inner) is Hard
 
 
 def play_compiled(
@@ -76,27 +85,39 @@ def play_compiled(
     """The run that ``play`` would play; None if it is not of the kind that is compiled."""
     if not is_compiled_in(world) or is_own(type(agent)):  # the user's own is built once, by play
         return None
-    assert isinstance(world, Synthetic)
     streams = Streams(seed)
     live: Any = agent.build(world.facts, streams.init("agent"))
     explores = _explores(live)
     if explores is None:
         return None
-    model = live.model
     simulation: Any = world.build(streams.init("world"))
-    if simulation.truth.table is None:
+    tables = simulation.truth.tables
+    if tables is None:
         return None
-    listed = simulation.world.only
-    if explores[0] == UNIFORM:
-        model = MixtureModel(1, world.rank)  # is neither asked nor taught
-    model.accept(listed)
+    picks = DRAWN
+    if isinstance(world, Adversarial):
+        picks = BOTH_PICKED if world.picks == BOTH else PICKED
+        inner = simulation.world.inner
+    else:
+        inner = simulation.world
+    listed, kind = inner.listed, explores[0]
+    contexts, (instructions, responses) = len(listed), tables[0].shape[1:]
     sigma = (np.eye(0), np.empty(0), 0.0)
-    if explores[0] == OPTIMISM:
-        sigma = live.explorer.ellipsoid.for_kernels(listed)
+    if kind == OPTIMISM:
+        if contexts > 1 and inner.facts.dim**2 * responses >= BLAS_FROM:
+            return None  # widths are products of the library of linear algebra
+        sigma = live.explorer.ellipsoid.for_kernels(listed[0] if contexts == 1 else None)
+    model = live.model if kind in (OPTIMISM, DITHERING) else MixtureModel(1, inner.facts.dim)
+    for one in listed:
+        model.accept(one)
+    counted = np.empty((0, 0, 0)), np.empty((0, 0))
+    if kind == ONE_HOT:
+        counted = live.for_kernels(contexts, responses)
     keys = [streams.stream(role).key for role in ("world", "agent", "teacher")]
     x, y, told = np.empty((3, rounds), dtype=np.int64)
     rewards, regrets = np.empty((2, rounds))
-    table, bests = simulation.truth.table
+    met, latest = np.full(contexts, -1), np.full((contexts, instructions), np.inf)
+    drawn_from = stacked_columns(listed), simulation.teacher.cumulative, *tables
     done = 0
     while done < rounds:
         last = min(rounds, done + PROGRESS_EVERY)
@@ -104,13 +125,12 @@ def play_compiled(
             done,
             last,
             np.array(keys, dtype=np.uint64),
-            listed.columns,
-            simulation.teacher.cumulative,
-            table,
-            bests,
+            drawn_from,
+            (picks, met, latest),
             explores,
             sigma,
             model.for_kernels(),
+            counted,
             (x, y, told, rewards, regrets),
         )
         if progress is not None and now > done:
@@ -118,27 +138,32 @@ def play_compiled(
         if now == done:
             raise not_finite(model)
         done = now
-    if explores[0] == OPTIMISM:
+    if kind == OPTIMISM:
         live.explorer.ellipsoid.count += rounds
+    elif kind == ONE_HOT:
+        live.take(*counted)
     return CompiledRun(x, y, told, rewards, regrets, live)
 
 
-def _explores(agent: Any) -> tuple[int, float, bool] | None:
-    """How an agent explores, its k or epsilon, and whether ties are broken at random.
+def _explores(agent: Any) -> tuple[int, float, float, bool] | None:
+    """How an agent explores, its k or epsilon, lambda, and whether ties are broken at random.
 
     None for every agent that is not exactly of a kind whose loop is compiled.
     """
     if type(agent) is UniformAgent:
-        return UNIFORM, 0.0, False
+        return UNIFORM, 0.0, 0.0, False
+    if type(agent) is OneHotAgent:
+        spec = agent.spec
+        return ONE_HOT, float(spec.k), float(spec.lam), spec.ties == "random"
     if type(agent) is not ModelAgent or type(agent.model) is not MixtureModel:
         return None
     explorer: Any = agent.explorer
     if type(explorer) is Dithering:
-        return DITHERING, float(explorer.epsilon), explorer.random
+        return DITHERING, float(explorer.epsilon), 0.0, explorer.random
     if type(explorer) is not Optimism or type(explorer.ellipsoid) is not Ellipsoid:
         return None
     k = explorer.constant
-    return None if k is None else (OPTIMISM, float(k), explorer.random)
+    return None if k is None else (OPTIMISM, float(k), 0.0, explorer.random)
 
 
 @compiled
@@ -146,13 +171,12 @@ def _play(
     start: int,
     last: int,
     keys: AnyArray,
-    columns: Array,
-    cumulative: Array,
-    table: Array,
-    bests: Array,
-    explores: tuple[int, float, bool],
+    world: tuple[Array, Array, Array, Array],
+    adversary: tuple[int, Indices, Array],
+    explores: tuple[int, float, float, bool],
     sigma: tuple[Array, Array, float],
     learned: Any,
+    counted: tuple[Array, Array],
     played: tuple[Indices, Indices, Indices, Array, Array],
 ) -> int:
     """Play some rounds; returns how many are done in all.
@@ -161,25 +185,40 @@ def _play(
     finite.
     """
     instructions, responses, descriptions, rewards, regrets = played
-    kind, weight, random = explores
+    listed, cumulative, tables, bests = world
+    picks, met, latest = adversary
+    kind, weight, lam, random = explores
     inverse, widths, longest = sigma
     first, links, numbers, slots, sizes, expected, totals, refresh, smoothing = learned
-    dim, count = columns.shape
-    estimates, g = np.empty(count), np.empty(dim)
+    counts, tried = counted
+    contexts, dim, count = listed.shape
+    estimates, g, no_widths = np.empty(count), np.empty(dim), np.empty(0)
     for done in range(start, last):
         t = np.uint64(done + 1)
         if sizes[SIZE] == len(links):
             return done
-        x = int(_uniforms(keys[WORLD], t)[0] * len(bests))
+        u = _uniforms(keys[WORLD], t)
+        s, drawn = (int(u[0] * contexts), 1) if contexts > 1 else (0, 0)
+        x = int(u[drawn] * bests.shape[1])
+        if picks != DRAWN:
+            s, x = _worst(picks, s, met, latest, u[drawn + 1])
+        columns = listed[s]
         u = _uniforms(keys[AGENT], t)
         if kind == UNIFORM:
             y = int(u[0] * count)
         else:
-            mixture_kernels.estimate(expected, totals, smoothing, x, columns, estimates)
-            if kind == OPTIMISM:
-                best = most_optimistic(estimates, widths, weight, random)
+            if kind == ONE_HOT:
+                shares, squares = shares_and_widths(counts[s, x], tried[s], counts.shape[1], lam)
+                best = most_optimistic(shares, squares, weight, random)
             else:
-                best = maxima(estimates, random)
+                mixture_kernels.estimate(expected, totals, smoothing, x, columns, estimates)
+                if kind == DITHERING:
+                    best = maxima(estimates, random)
+                elif contexts == 1:
+                    best = most_optimistic(estimates, widths, weight, random)
+                else:
+                    squares = quadratic_forms(inverse, columns)
+                    best = most_optimistic(estimates, squares, weight, random)
             if not len(best):
                 return done
             drawn = 1 if kind == DITHERING and weight > 0.0 else 0
@@ -190,16 +229,57 @@ def _play(
         for i in range(dim):
             g[i] = columns[i, y]
         told = draw_description(columns, y, cumulative, _uniforms(keys[TEACHER], t)[0])
-        if kind != UNIFORM:
+        if kind == ONE_HOT:
+            counts[s, told, y] += 1
+            tried[s, y] += 1
+        elif kind != UNIFORM:
             mixture_kernels.learn(
                 told, g, first, links, numbers, slots, sizes, expected, totals, refresh, smoothing
             )
         if kind == OPTIMISM:
-            rank_one(inverse, g, 1.0, 0.0, longest, columns, widths)
+            kept = widths if contexts == 1 else no_widths
+            rank_one(inverse, g, 1.0, 0.0, longest, columns, kept)
         instructions[done], responses[done], descriptions[done] = x, y, told
-        rewards[done] = table[x, y]
-        regrets[done] = bests[x] - table[x, y]
+        rewards[done] = tables[s, x, y]
+        regrets[done] = bests[s, x] - tables[s, x, y]
+        latest[s if picks == BOTH_PICKED else 0, x] = regrets[done]
     return last
+
+
+@compiled
+def _worst(picks: int, s: int, met: Indices, latest: Array, u: float) -> tuple[int, int]:
+    """The context and instruction with the highest latest regret, at random under ties.
+
+    Contexts come in the order in which they were first picked, and the drawn one last if it is
+    new. Where only instructions are picked, the regrets of all contexts are in the first row.
+    """
+    among, known, new = np.zeros(1, dtype=np.int64), 0, False
+    if picks == BOTH_PICKED:
+        new = True
+        while known < len(met) and met[known] >= 0:
+            new = new and met[known] != s
+            known += 1
+        if new:
+            met[known] = s
+        among = met[: known + 1] if new else met[:known]
+    highest, ties = -np.inf, 0
+    for c in among:
+        for x in range(latest.shape[1]):
+            if latest[c, x] > highest:
+                highest, ties = latest[c, x], 0
+            ties += latest[c, x] == highest
+    left, context, instruction = int(u * ties), s, 0
+    for c in among:
+        for x in range(latest.shape[1]):
+            if latest[c, x] == highest:
+                if left == 0 and picks == BOTH_PICKED:
+                    context = c
+                if left == 0:
+                    instruction = x
+                left -= 1
+    if new and context != s:
+        met[known] = -1
+    return context, instruction
 
 
 @compiled

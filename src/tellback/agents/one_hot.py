@@ -9,6 +9,7 @@ import numpy as np
 from tellback.agents.agent import part
 from tellback.agents.optimist import OptimistSpec
 from tellback.arrays import Array
+from tellback.compiled import compiled
 from tellback.errors import ProtocolError, SettingError
 from tellback.models.model import checked_instruction, demand_table
 from tellback.roles import Choice, DemonstratedContext, Facts, Instruction, State, Task
@@ -53,10 +54,7 @@ class OneHotAgent(InFiles):
         """The response with the highest share of such descriptions plus k / sqrt(lambda + n)."""
         x = checked_instruction(task.instruction, self._instructions)
         counts, tried = self._seen(task)
-        # A response that was never described is uniform, as before any data.
-        shares = np.full(len(tried), 1 / self._instructions)
-        np.divide(counts[x], tried, out=shares, where=tried > 0)
-        widths = 1 / (self.spec.lam + tried)
+        shares, widths = shares_and_widths(counts[x], tried, self._instructions, self.spec.lam)
         return self.spec.choose(task, shares, widths, rng)
 
     def learn(self, task: Task, choice: Choice, description: Instruction) -> None:
@@ -97,6 +95,16 @@ class OneHotAgent(InFiles):
             )
         return self._counts[key], self._tried[key]
 
+    def for_kernels(self, contexts: int, responses: int) -> tuple[Array, Array]:
+        """Counts and tries of contexts that are numbers, to be changed by a kernel."""
+        counts = np.zeros((contexts, self._instructions, responses))
+        return counts, np.zeros((contexts, responses))
+
+    def take(self, counts: Array, tried: Array) -> None:
+        """Keep what a kernel has counted, of the contexts that were met."""
+        met = np.flatnonzero(tried.any(axis=1)).tolist()
+        self._counts, self._tried = {s: counts[s] for s in met}, {s: tried[s] for s in met}
+
     def state(self) -> State:
         """The counts of every context, and those of silent rounds if there were any."""
         counts = {f"counts.{key}": counts.copy() for key, counts in self._counts.items()}
@@ -117,6 +125,21 @@ class OneHotAgent(InFiles):
                 raise SettingError(f"The saved counts of context {key} are not possible.")
             tried[key] = table.sum(axis=0) + rounds
         self._counts, self._tried = counts, tried
+
+
+@compiled
+def shares_and_widths(
+    counts: Array, tried: Array, instructions: int, lam: float
+) -> tuple[Array, Array]:
+    """The share of an instruction among the descriptions of each response, and squared widths.
+
+    A response that was never described is uniform, as before any data.
+    """
+    shares, widths = np.empty(len(tried)), np.empty(len(tried))
+    for y in range(len(tried)):
+        shares[y] = counts[y] / tried[y] if tried[y] > 0.0 else 1.0 / instructions
+        widths[y] = 1.0 / (lam + tried[y])
+    return shares, widths
 
 
 def _impossible(*counts: Array) -> bool:

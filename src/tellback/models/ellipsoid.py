@@ -226,12 +226,13 @@ class Ellipsoid:
         if self._columns.size >= LAZY:
             self.keep_log()
 
-    def for_kernels(self, responses: Listed) -> tuple[Array, Array, float]:
-        """The inverse, the widths of responses that come again, and the longest g squared.
+    def for_kernels(self, responses: Listed | None) -> tuple[Array, Array, float]:
+        """The inverse, the widths of responses that come again, if any, and the longest g squared.
 
         Who changes them by ``rank_one`` counts.
         """
-        self.squared_widths(responses, keep=True)
+        if responses is not None:
+            self.squared_widths(responses, keep=True)
         self._updated = True
         self.changes += len(self.log) + 1  # the log will not have these updates
         self._seen = self.changes

@@ -66,7 +66,7 @@ class Adversary:
     def __init__(self, world: World, truth: Truth) -> None:
         self.facts = world.facts
         assert self.facts.instructions is not None
-        self._world = world
+        self.inner = world
         self._truth = truth
         self._regrets = np.full(self.facts.instructions, np.inf)
         self._history: Sequence[Exchange] = ()
@@ -75,7 +75,7 @@ class Adversary:
     def task(self, t: int, history: Sequence[Exchange], rng: np.random.Generator) -> Task:
         """A task that depends on the history alone."""
         self._read_on(history)
-        return self._picked(self._world.task(t, history, rng), rng)
+        return self._picked(self.inner.task(t, history, rng), rng)
 
     def _picked(self, task: Task, rng: np.random.Generator) -> Task:
         """The world's task with the instruction of the highest regret."""

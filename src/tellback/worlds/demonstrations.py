@@ -11,7 +11,6 @@ import numpy as np
 from tellback.arrays import Array
 from tellback.matching import Match, Same
 from tellback.roles import DemonstratedContext, Exchange, Simulation, Task, Truth, World
-from tellback.worlds.synthetic import SyntheticTruth
 from tellback.worlds.wrapper import InnerTeacherAndTruth, WrapperSpec
 
 
@@ -65,10 +64,12 @@ class DemonstrationsWorld:
         return task._replace(context=DemonstratedContext(task.context, before, best))
 
     def _rewards(self, task: Task) -> Sequence[float] | Array:
-        """The reward of every response; a truth may know them all at once."""
-        if isinstance(self._truth, SyntheticTruth):
-            return self._truth.rewards(task)
-        return [self._truth.reward(task, y) for y in range(len(task.responses))]
+        """The reward of every response; some truths know them all at once."""
+        count, all_at_once = len(task.responses), getattr(self._truth, "rewards", None)
+        if all_at_once is not None:
+            rewards: Array = all_at_once(task, np.arange(count))
+            return rewards
+        return [self._truth.reward(task, y) for y in range(count)]
 
 
 class _InnerHistory(Sequence[Exchange]):

@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from tellback.arrays import Array
+from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import SettingError, one_of, real, whole
 from tellback.responses import TILE, Listed
@@ -124,6 +124,7 @@ class SyntheticWorld:
         self._uniform = spec.asks == "uniform"
         self._listed = listed
         self.only = listed[0] if len(listed) == 1 else None
+        self.listed = listed if self._uniform else ()  # for runs that are compiled as a whole
         self._teacher = teacher
         self._cumulative: list[float] = []
         if not isinstance(spec.asks, str):
@@ -197,9 +198,9 @@ class SyntheticTruth:
         return self._f
 
     @property
-    def table(self) -> tuple[Array, Array] | None:
-        """P(x | y) for every x and y, and the largest for every x; None if not one table fits."""
-        return (self._tables[0], self._bests[0]) if len(self._tables) == 1 else None
+    def tables(self) -> tuple[Array, Array] | None:
+        """P(x | y, s) for every s, x and y, and the largest for every s and x; None if too large."""
+        return (_stacked(self._tables), _stacked(self._bests)) if self._tables else None
 
     def reward(self, task: Task, response: int) -> float:
         """P(x_t | y, s_t)."""
@@ -209,10 +210,11 @@ class SyntheticTruth:
             return table.item(x, response)
         return self._computed(task, x).item(response)
 
-    def rewards(self, task: Task) -> Array:
-        """P(x_t | y, s_t) for every response y."""
+    def rewards(self, task: Task, responses: Sequence[int] | Indices) -> Array:
+        """P(x_t | y, s_t) of some responses."""
         x = self._row(task)
-        return self._tables[task.context][x] if self._tables else self._computed(task, x)
+        rewards = self._tables[task.context][x] if self._tables else self._computed(task, x)
+        return rewards[np.asarray(responses)]
 
     def best(self, task: Task) -> float:
         """The largest P(x_t | y, s_t)."""
@@ -239,6 +241,17 @@ class SyntheticTruth:
             rewards = _rewards(self._f[x : x + 1], columns)[0]
             self._latest = (task, rewards)
         return rewards
+
+
+def stacked_columns(listed: Sequence[Listed]) -> Array:
+    """The features of every context, read-only: one array, without a copy where it is one."""
+    columns = _stacked([responses.columns for responses in listed])
+    columns.flags.writeable = False
+    return columns
+
+
+def _stacked(arrays: Sequence[Array]) -> Array:
+    return arrays[0][np.newaxis] if len(arrays) == 1 else np.stack(arrays)
 
 
 def _columns_of(context: Any, listed: Sequence[Array]) -> Array:
