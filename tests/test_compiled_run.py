@@ -113,7 +113,9 @@ def test_a_study_stores_the_regret_of_play() -> None:
 def test_an_edit_of_the_compiled_loop_makes_its_runs_be_played_again() -> None:
     rooms = RunSpec(Synthetic(), LORIL(), 10, 0).rooms().digests
     assert "compiled_run" in rooms
-    assert "compiled_run" not in RunSpec(Synthetic(contexts="fresh"), LORIL(), 10, 0).rooms().digests
+    assert (
+        "compiled_run" not in RunSpec(Synthetic(contexts="fresh"), LORIL(), 10, 0).rooms().digests
+    )
 
 
 def played(*arguments: Any) -> Any:

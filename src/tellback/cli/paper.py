@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,12 +15,21 @@ from tellback.cli.show import (
     print_claims,
     print_results,
     print_written,
-    progress,
     run_and_show,
+    say,
 )
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from tellback.lab import Results, Study
+    from tellback.lab.engines.beside import Beside
+    from tellback.lab.plan import Plan
     from tellback.paper.claims import Claim
+    from tellback.paper.theory.experiment import Experiment
+
+    Judge = Callable[[list[Results]], list[Claim]]
+    Report = Callable[[list[Results], Path], tuple[list[Claim], list[Path]]]
 
 
 class Options(NamedTuple):
@@ -64,11 +73,28 @@ def every(
             raise SettingError(f"Write options after {context.invoked_subcommand}, not before it.")
         return
     from_extra("vision", "torch", "The second experiment")  # rather now than in ten minutes
-    claims = [*_synthetic(options), *_images(options), *_theory(options)]
-    _print_claims(claims, options)
+    synthetic, images, theory = (part(options) for part in (_synthetic, _images, _theory))
+    with _beside(options) as beside:
+        prepared = beside.submit(_prepare_images, options.scale, options.full)
+        first = _played([*synthetic, *theory], options, beside)
+        prepared.result()
+        second = _played(images, options, beside)
+    by_theory = len(theory)
+    claims = [*first[:-by_theory], *second, *first[-by_theory:]]
+    _print_claims([claim for of_part in claims for claim in of_part], options)
 
 
-def _synthetic(options: Options) -> list[Claim]:
+class Part(NamedTuple):
+    """A part of an experiment: what is played, judged and reported together."""
+
+    folder: Path
+    judged: Sequence[tuple[Sequence[Study], Judge]]  # studies, and the claims held against them
+    report: Report  # called beside the runs
+    tables: Callable[[list[Results]], list[Results]] = list  # the results that are printed
+    simulations: Callable[[], list[Claim]] | None = None  # claims about other things than studies
+
+
+def _synthetic(options: Options) -> list[Part]:
     """The first experiment: LORIL against greedy, epsilon-greedy and random.
 
     Both tie rules, both readings of the sizes, the paper's grids; then the same fitted by the
@@ -79,54 +105,109 @@ def _synthetic(options: Options) -> list[Claim]:
 
     by_em, by_adam = (_folder(options, name) for name in ("synthetic", "adam"))
     judge = partial(_each, claimed=experiment.CLAIMED)
-    claims = _reported(experiment.plan(options.scale), judge, by_em, options)[0]
-    plan = optimiser.plan(options.scale, options.full)
-    return [*claims, *_reported(plan, optimiser.claims, by_adam, options)[0]]
+    return [
+        _of_plan(experiment.plan(options.scale), judge, by_em),
+        _of_plan(optimiser.plan(options.scale, options.full), optimiser.claims, by_adam),
+    ]
 
 
-def _images(options: Options) -> list[Claim]:
+def _images(options: Options) -> list[Part]:
     """The second experiment: pictures to choose from, asked for in words.
 
     Trains the paper's autoencoder once, then plays LORIL, greedy, epsilon-greedy and random
     with a GRU that learns from descriptions, on the paper's grids. Needs the vision extra.
     Ctrl-C keeps what is finished; a second call goes on from there.
     """
-    from tellback.paper import image_figures
     from tellback.paper import images as experiment
 
-    folder = _folder(options, "images")
     plan = experiment.plan(options.scale, options.full)
     judge = partial(_each, claimed=experiment.CLAIMED)
-    claims, found = _reported(plan, judge, folder, options)
+    part = _of_plan(plan, judge, _folder(options, "images"))
     worlds = list(experiment.worlds(options.scale, options.full).values())
-    print_written(image_figures.draw(found[0], worlds, folder))
-    return claims
+    return [part._replace(report=partial(_report_images, part.report, worlds))]
 
 
-def _theory(options: Options) -> list[Claim]:
+def _theory(options: Options) -> list[Part]:
     """The theorems: each statement held against runs, and what it promises shown.
 
     The lower bound's worlds, the confidence ellipsoid and the regret bound where they can be
     had exactly, regret against |Y|, d and T, an adversary, and what rewards or demonstrations
     would teach instead of descriptions. Ctrl-C keeps the studies' runs that are finished; the
-    simulations after them take a minute or two and are done anew.
+    simulations beside them take a minute and are done anew.
     """
+    from tellback.paper.theory import plan
+
+    scale = options.scale
+    judged = [
+        (studies, partial(_found_out, one, scale))
+        for one in plan.EXPERIMENTS
+        if (studies := one.studies(scale))
+    ]
+    return [
+        Part(
+            _folder(options, "theory"),
+            judged,
+            partial(_report_theory, scale),
+            tables=partial(plan.reported, scale=scale),
+            simulations=partial(plan.simulations, scale),
+        )
+    ]
+
+
+def _of_plan(plan: Plan, judge: Judge, folder: Path) -> Part:
+    """A part of studies that are judged one by one."""
+    judged = [([study], judge) for study in plan.studies]
+    return Part(folder, judged, partial(_report_plan, plan.title, judge))
+
+
+def _found_out(experiment: Experiment, scale: float, found: list[Results]) -> list[Claim]:
+    return list(experiment.finds(found, scale).claims)
+
+
+def _prepare_images(scale: float, full: bool) -> None:
+    """Train the encoders."""
+    from tellback.paper import images
+
+    for world in images.worlds(scale, full).values():
+        world.prepare()
+
+
+def _report_plan(
+    title: str, judge: Judge, found: list[Results], folder: Path
+) -> tuple[list[Claim], list[Path]]:
+    """Write the report of a plan."""
+    from tellback.lab.report import write_report
+    from tellback.paper.claims import claims_section
+
+    claims = judge(found)
+    return claims, write_report(title, found, folder, [claims_section(claims)])
+
+
+def _report_images(
+    report: Report, worlds: list[Any], found: list[Results], folder: Path
+) -> tuple[list[Claim], list[Path]]:
+    """Write the report of the second experiment, and draw its world."""
+    from tellback.paper import image_figures
+
+    claims, files = report(found, folder)
+    return claims, [*files, *image_figures.draw(found[0], worlds, folder)]
+
+
+def _report_theory(
+    scale: float, found: list[Results], folder: Path
+) -> tuple[list[Claim], list[Path]]:
+    """Write the report on the theorems."""
     from tellback.lab.report import write_report
     from tellback.paper.claims import claims_section
     from tellback.paper.theory import plan
 
-    folder = _folder(options, "theory")
-    found = _found(plan.studies(options.scale), options)
-    with progress(console(stderr=True)) as show:
-        findings = plan.findings(found, options.scale, show)
-    section = claims_section(list(findings.claims))
-    shown = plan.reported(found, options.scale)
-    print_results(shown)
-    print_written(write_report(plan.TITLE, shown, folder, [section], findings.pictures, ()))
-    return list(findings.claims)
+    findings = plan.findings(found, scale)
+    claims, shown = list(findings.claims), plan.reported(found, scale)
+    section = claims_section(claims)
+    return claims, write_report(plan.TITLE, shown, folder, [section], findings.pictures, ())
 
 
-def _command(experiment: Callable[[Options], list[Claim]]) -> Callable[..., None]:
+def _command(experiment: Callable[[Options], list[Part]]) -> Callable[..., None]:
     """The command of an experiment, with the options that all of them have."""
 
     def command(
@@ -138,7 +219,10 @@ def _command(experiment: Callable[[Options], list[Claim]]) -> Callable[..., None
         reuse: Reuse = False,
     ) -> None:
         options = Options(results, workers, on, scale, full, reuse)
-        _print_claims(experiment(options), options)
+        parts = experiment(options)
+        with _beside(options) as beside:
+            claims = _played(parts, options, beside)
+        _print_claims([claim for of_part in claims for claim in of_part], options)
 
     return command
 
@@ -187,35 +271,82 @@ def _each(found: list[Any], claimed: Any) -> list[Claim]:
     return [claim(one, claimed) for one in found if "LORIL" in one.study.agents]
 
 
-def _reported(
-    plan: Any, judge: Callable[[list[Any]], list[Claim]], folder: Path, options: Options
-) -> tuple[list[Claim], list[Any]]:
-    """Run a plan, hold claims against its studies, write the report."""
-    from tellback.lab.report import write_report
-    from tellback.paper.claims import claims_section
+def _beside(options: Options) -> Beside:
+    from tellback.lab.engines.beside import Beside
 
-    found = _found(plan.studies, options, lambda results: verdicts(judge([results])))
-    print_results(found)
-    claims = judge(found)
-    print_written(write_report(plan.title, found, folder, [claims_section(claims)]))
-    return claims, found
+    return Beside(inline=options.on == "inline")
 
 
-def verdicts(claims: list[Claim]) -> list[str]:
-    """Each verdict in a line, for those who wait."""
-    return [f"{one.claim}. {one.reading}: {one.measured}: {one.verdict}." for one in claims]
+def _played(parts: Sequence[Part], options: Options, beside: Beside) -> list[list[Claim]]:
+    """The claims of some parts, whose runs are played together.
 
-
-def _found(
-    studies: Any, options: Options, complete: Callable[[Any], list[str]] = lambda results: []
-) -> list[Any]:
-    """The results of studies; the command ends if a run failed: claims are about all of them."""
+    Each verdict is said as soon as it is known. Reports are written beside the runs. The command
+    ends if a run failed: claims are about all of them.
+    """
     from tellback.lab import Store
 
+    for part in parts:
+        if part.simulations is not None:
+            beside.submit(part.simulations).add_done_callback(_say_verdicts)
+    watched = [_Watched(part, beside) for part in parts]
+
+    def complete(results: Results) -> list[str]:
+        return [line for one in watched for line in verdicts(one.complete(results))]
+
+    studies = [study for part in parts for studies, _ in part.judged for study in studies]
     store = Store(options.results / "runs")
-    found, all_done = run_and_show(
+    _, all_done = run_and_show(
         studies, store, options.on, options.workers, options.reuse, complete=complete
     )
     if not all_done:
         raise typer.Exit(1)
-    return found
+    return [one.finish() for one in watched]
+
+
+class _Watched:
+    """A part whose runs are being played."""
+
+    def __init__(self, part: Part, beside: Beside) -> None:
+        self._part, self._beside = part, beside
+        self._found: dict[int, Results] = {}
+        self._report: Future[tuple[list[Claim], list[Path]]] | None = None
+
+    def complete(self, results: Results) -> list[Claim]:
+        """The claims that are known now that a study is complete."""
+        claims: list[Claim] = []
+        for studies, judge in self._part.judged:
+            if any(study is results.study for study in studies):
+                self._found[id(results.study)] = results
+                if all(id(study) in self._found for study in studies):
+                    claims += judge(self._results(studies))
+        if self._report is None and len(self._found) == len(self._studies):
+            found = self._results(self._studies)
+            self._report = self._beside.submit(self._part.report, found, self._part.folder)
+        return claims
+
+    def finish(self) -> list[Claim]:
+        """Print the tables; the claims, when the report is written."""
+        print_results(self._part.tables(self._results(self._studies)))
+        assert self._report is not None, "every study of the part is complete"
+        claims, files = self._report.result()
+        print_written(files)
+        return claims
+
+    @property
+    def _studies(self) -> list[Study]:
+        return [study for studies, _ in self._part.judged for study in studies]
+
+    def _results(self, studies: Sequence[Study]) -> list[Results]:
+        return [self._found[id(study)] for study in studies]
+
+
+def verdicts(claims: Sequence[Claim]) -> list[str]:
+    """Each verdict in a line, for those who wait."""
+    return [f"{one.claim}. {one.reading}: {one.measured}: {one.verdict}." for one in claims]
+
+
+def _say_verdicts(claims: Future[list[Claim]]) -> None:
+    """Say verdicts that come from beside the runs; an error is raised with the report."""
+    if not claims.cancelled() and claims.exception() is None:
+        for line in verdicts(claims.result()):
+            say(line, stderr=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import count, islice
 from types import MappingProxyType
@@ -213,6 +213,11 @@ class Study:
                 if len(self.agents[name]) > 1 and not self.everywhere:
                     yield self.run(agent, seed)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A mapping that cannot be changed cannot be pickled: another process builds it anew.
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return _study, (given | {"agents": dict(self.agents)},)
+
     @property
     def needs_no_choice(self) -> bool:
         """Whether no run waits for the tuning runs."""
@@ -256,3 +261,7 @@ def _seed(which: str, value: object) -> int:
         return whole(f"a {which} seed", value, at_least=0)
     except SettingError as error:
         raise FieldError(which, str(error)) from None
+
+
+def _study(given: dict[str, Any]) -> Study:
+    return Study(**given)

@@ -199,7 +199,7 @@ class SyntheticTruth:
 
     @property
     def tables(self) -> tuple[Array, Array] | None:
-        """P(x | y, s) for every s, x and y, and the largest for every s and x; None if too large."""
+        """P(x | y, s) for every s, x and y, and the largest for every s and x; None if too many."""
         return (_stacked(self._tables), _stacked(self._bests)) if self._tables else None
 
     def reward(self, task: Task, response: int) -> float:

@@ -175,11 +175,11 @@ _worker: dict[str, Any] = {}
 
 def _start_worker(parent: int, played: Any, stopping: Any, started: Any) -> None:
     started.set()
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     _worker.update(played=played, stopping=stopping)
 
 
-def _end_with(parent: int) -> None:
+def end_with(parent: int) -> None:
     """End this worker when its parent is gone: a killed parent cannot stop its workers."""
     while os.getppid() == parent:
         time.sleep(1)

@@ -25,7 +25,7 @@ from tellback.paper.synthetic import PRINTED
 from tellback.paper.theory.experiment import Experiment, Findings, promised_in, rounds
 from tellback.paper.theory.known_class import KnownClass
 from tellback.protocol import play
-from tellback.roles import AgentSpec, Preparing, WorldSpec
+from tellback.roles import AgentSpec, WorldSpec
 from tellback.run import Run
 from tellback.worlds import Realizable
 
@@ -43,13 +43,12 @@ BY_RIDGE: dict[str, AgentSpec] = {
 """Agents with a proven certificate at the paper's printed sizes."""
 
 
-def findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
+def findings(found: Sequence[Results], scale: float) -> Findings:
     """Play in a world with a known class, and compare every bound with regret."""
     length, count = rounds(ROUNDS, scale), max(2, round(RUNS * scale))
     agents = KNOWN.agents()
-    runs = _played("Certificates, runs", KNOWN.world, agents, length, count, progress)
-    name = "Certificates by ridge, runs"
-    by_ridge = _played(name, PRINTED, BY_RIDGE, length, count, progress)
+    runs = _played(KNOWN.world, agents, length, count)
+    by_ridge = _played(PRINTED, BY_RIDGE, length, count)
 
     def draw(figure: Any) -> None:
         axes = figure.subplots(1, len(agents), sharey=True)
@@ -88,22 +87,15 @@ def findings(found: Sequence[Results], scale: float, progress: Preparing | None)
 
 
 def _played(
-    what: str,
-    world: WorldSpec,
-    agents: Mapping[str, AgentSpec],
-    length: int,
-    count: int,
-    progress: Preparing | None,
+    world: WorldSpec, agents: Mapping[str, AgentSpec], length: int, count: int
 ) -> dict[str, list[Run]]:
     """Runs of every agent, an entry a seed."""
     runs: dict[str, list[Run]] = {name: [] for name in agents}
     for seed in range(count):
-        for i, (name, agent) in enumerate(agents.items()):
+        for name, agent in agents.items():
             run = play(world, agent, length, seed=seed)
             assert run.proof is not None, run.caveat
             runs[name].append(run)
-            if progress is not None:
-                progress(what, seed * len(agents) + i + 1, count * len(agents))
     return runs
 
 

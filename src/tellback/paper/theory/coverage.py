@@ -18,7 +18,7 @@ from tellback.paper.theory.experiment import Experiment, Findings, promised_in
 from tellback.paper.theory.known_class import KnownClass
 from tellback.protocol import play
 from tellback.responses import Listed
-from tellback.roles import AgentSpec, Preparing
+from tellback.roles import AgentSpec
 from tellback.run import Run
 from tellback.streams import Streams
 from tellback.worlds import Realizable
@@ -63,9 +63,7 @@ def _radii(known: KnownClass) -> dict[str, Array]:
     return {"printed": printed, "repaired": repaired, UNSCALED: printed / constant}
 
 
-def simulate(
-    known: KnownClass, agent: AgentSpec, runs: int, progress: Preparing | None
-) -> tuple[dict[str, Array], float]:
+def simulate(known: KnownClass, agent: AgentSpec, runs: int) -> tuple[dict[str, Array], float]:
     """The largest distance of each run in units of each radius, and the share of optimistic rounds.
 
     In an optimistic round the best response was not above the highest upper bound.
@@ -81,19 +79,17 @@ def simulate(
         for name, radius in radii.items():
             ratios[name].append(float((far / radius).max()))
         optimistic.append(run.calibration().optimistic)
-        if progress is not None:
-            progress(f"Lemma 1, temperature {known.world.temperature:g}, runs", seed + 1, runs)
     return {name: np.array(values) for name, values in ratios.items()}, float(np.mean(optimistic))
 
 
-def findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
+def findings(found: Sequence[Results], scale: float) -> Findings:
     """Coverage of the printed and of the repaired ellipsoid, and the least C' that would do."""
     runs = max(20, round(RUNS * scale))
     ratios: dict[str, dict[str, Array]] = {}
     claims = []
     for name, known in SETTINGS.items():
         agent = known.agents()["LORIL repaired"]
-        ratios[name], optimistic = simulate(known, agent, runs, progress)
+        ratios[name], optimistic = simulate(known, agent, runs)
         claims += _claims(name, known, ratios[name], optimistic)
 
     def draw(figure: Any) -> None:

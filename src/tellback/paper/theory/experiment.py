@@ -16,7 +16,7 @@ from tellback.lab.power_law import as_power, fitted_power
 from tellback.lab.results import Results
 from tellback.lab.study import Study
 from tellback.paper.claims import NOT_CONTRADICTED, Claim
-from tellback.roles import AgentSpec, Preparing, WorldSpec
+from tellback.roles import AgentSpec, WorldSpec
 
 TUNING = tuple(range(1000, 1004))
 SEEDS = 20
@@ -35,11 +35,11 @@ class Experiment:
     """A test of one statement of the theory.
 
     ``studies`` are the comparisons to run, at a scale from 0 to 1. ``finds`` turns their results
-    into findings. Simulations that are not studies are run there, with their own progress.
+    into findings. Simulations that are not studies are run there.
     """
 
     studies: Callable[[float], list[Study]]
-    finds: Callable[[Sequence[Results], float, Preparing | None], Findings]
+    finds: Callable[[Sequence[Results], float], Findings]
     reported: bool = False  # whether the report also shows each study
 
 

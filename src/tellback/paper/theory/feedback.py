@@ -14,7 +14,6 @@ from tellback.lab.study import Study
 from tellback.paper.claims import VERDICTS, Claim
 from tellback.paper.theory.experiment import Experiment, Findings, tuned_study
 from tellback.paper.theory.sizes import KS, LORILS
-from tellback.roles import Preparing
 from tellback.worlds import Demonstrations, Synthetic
 
 LAMBDAS = (0.1, 1.0, 10.0)
@@ -46,7 +45,7 @@ def studies(scale: float) -> list[Study]:
     ]
 
 
-def findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
+def findings(found: Sequence[Results], scale: float) -> Findings:
     """Regret against the number of labels."""
 
     def draw(figure: Any) -> None:

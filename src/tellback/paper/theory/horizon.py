@@ -14,7 +14,7 @@ from tellback.lab.study import Study
 from tellback.paper.claims import Claim
 from tellback.paper.theory.experiment import Experiment, Findings, not_above, tuned_study
 from tellback.paper.theory.sizes import LORILS, TUNED
-from tellback.roles import Preparing, WorldSpec
+from tellback.roles import WorldSpec
 from tellback.worlds import Adversarial, Synthetic
 
 WORLD = Synthetic(instructions=10, responses=1_000, rank=5)
@@ -46,7 +46,7 @@ def studies(scale: float) -> list[Study]:
     ]
 
 
-def findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
+def findings(found: Sequence[Results], scale: float) -> Findings:
     """The power of T."""
 
     def draw(figure: Any) -> None:

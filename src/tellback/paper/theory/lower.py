@@ -24,7 +24,7 @@ from tellback.paper.theory.experiment import (
     seeds,
     tuning,
 )
-from tellback.roles import AgentSpec, Preparing
+from tellback.roles import AgentSpec
 from tellback.worlds import Hard
 
 K, T = 24, 1_024
@@ -78,7 +78,7 @@ def _worlds(scale: float) -> range:
     return range(0, K, 1 if scale == 1 else 8)
 
 
-def family_findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
+def family_findings(found: Sequence[Results], scale: float) -> Findings:
     """How often the bound is exceeded in the world that is worst for each agent."""
     drawn, each = found[: len(theory.FORMS)], found[len(theory.FORMS) :]
     count = len(_worlds(scale))
@@ -168,9 +168,7 @@ def _few(sizes: tuple[int, ...], scale: float) -> tuple[int, ...]:
     return sizes if scale == 1 else sizes[:2]
 
 
-def scaling_findings(
-    found: Sequence[Results], scale: float, progress: Preparing | None
-) -> Findings:
+def scaling_findings(found: Sequence[Results], scale: float) -> Findings:
     """Whether regret grows as sqrt(KT)."""
     by_size = dict(zip(_scaled(scale), found, strict=True))
     ks, ts = _few(MANY_K, scale), _few(MANY_T, scale)

@@ -15,7 +15,6 @@ from tellback.lab.study import Study
 from tellback.paper.claims import Claim
 from tellback.paper.theory.experiment import Experiment, Findings, Sweep, rounds, seeds, tuning
 from tellback.paper.theory.sizes import KINDS, KS, rank_sizes, response_sizes, sweep_claim
-from tellback.roles import Preparing
 from tellback.worlds import Synthetic
 
 
@@ -94,7 +93,7 @@ def studies(scale: float) -> list[Study]:
     return [study for sweep in SWEEPS for study in sweep.studies(scale)]
 
 
-def findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
+def findings(found: Sequence[Results], scale: float) -> Findings:
     """A line for each sweep."""
     left = list(found)
     claims = [sweep.claim([left.pop(0) for _ in sweep.studies(scale)], scale) for sweep in SWEEPS]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from tellback.lab.results import Results
 from tellback.lab.study import Study
+from tellback.paper.claims import Claim
 from tellback.paper.theory import certificates, coverage, feedback, horizon, lower, one_k, sizes
 from tellback.paper.theory.experiment import Experiment, Findings
-from tellback.roles import Preparing
 
 TITLE = "The theorems beside measurements"
 
@@ -30,18 +31,27 @@ def studies(scale: float = 1.0) -> list[Study]:
     return [study for experiment in EXPERIMENTS for study in experiment.studies(scale)]
 
 
-def findings(found: Sequence[Results], scale: float, progress: Preparing | None = None) -> Findings:
-    """The findings of all experiments, from the results of ``studies(scale)`` in their order.
-
-    ``progress`` is told how far the simulations are that are not studies.
-    """
+def findings(found: Sequence[Results], scale: float) -> Findings:
+    """The findings of all experiments, from the results of ``studies(scale)`` in their order."""
     left = list(found)
     parts = []
     for experiment in EXPERIMENTS:
         own = [left.pop(0) for _ in experiment.studies(scale)]
-        parts.append(experiment.finds(own, scale, progress))
+        parts.append(experiment.finds(own, scale) if own else simulated(experiment, scale))
     claims = [claim for part in parts for claim in part.claims]
     return Findings(claims, [picture for part in parts for picture in part.pictures])
+
+
+@cache
+def simulated(experiment: Experiment, scale: float) -> Findings:
+    """The findings of an experiment that has no studies; simulated once in a process."""
+    return experiment.finds([], scale)
+
+
+def simulations(scale: float) -> list[Claim]:
+    """The claims of all experiments that have no studies."""
+    without = [experiment for experiment in EXPERIMENTS if not experiment.studies(scale)]
+    return [claim for one in without for claim in simulated(one, scale).claims]
 
 
 def reported(found: Sequence[Results], scale: float) -> list[Results]:

@@ -19,7 +19,6 @@ from tellback.paper.theory.experiment import (
     not_above,
     tuned_study,
 )
-from tellback.roles import Preparing
 from tellback.theory import softmax_regret_bound
 from tellback.worlds import Synthetic
 
@@ -62,9 +61,7 @@ def response_studies(scale: float) -> list[Study]:
     ]
 
 
-def response_findings(
-    found: Sequence[Results], scale: float, progress: Preparing | None
-) -> Findings:
+def response_findings(found: Sequence[Results], scale: float) -> Findings:
     """Whether regret grows with |Y|."""
     left = list(found)
     sweeps = {}
@@ -148,7 +145,7 @@ def rank_sizes(scale: float) -> tuple[int, ...]:
     return RANKS if scale == 1 else RANKS[:4]
 
 
-def rank_findings(found: Sequence[Results], scale: float, progress: Preparing | None) -> Findings:
+def rank_findings(found: Sequence[Results], scale: float) -> Findings:
     """How regret grows with d."""
     sweep = Sweep(rank_sizes(scale), found)
 
