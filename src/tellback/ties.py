@@ -70,7 +70,8 @@ def _highest(values: Array) -> float:
         g, h = max(g, lanes[6]), max(h, lanes[7])
     for y in range(whole, len(values)):
         a = max(a, values[y])
-    return max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
+    highest: float = max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
+    return highest
 
 
 @compiled

@@ -125,7 +125,7 @@ def test_the_printed_bound_is_true_for_the_radius_of_algorithm_1_too() -> None:
 
 def test_the_ellipsoid_of_a_known_class_covers_as_often_as_promised() -> None:
     known = coverage.SETTINGS["members alike"]
-    ratios, optimistic = coverage.simulate(known, known.agents()["LORIL repaired"], 40, None)
+    ratios, optimistic = coverage.simulate(known, known.agents()["LORIL repaired"], 40)
     # 40 runs that fail with probability 0.1 at most: 12 or more happen once in a thousand times.
     assert (ratios["repaired"] > 1).sum() < 12
     assert (ratios["printed"] <= ratios["repaired"]).all(), "the printed radius is larger"

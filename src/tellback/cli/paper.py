@@ -75,6 +75,7 @@ def every(
     from_extra("vision", "torch", "The second experiment")  # rather now than in ten minutes
     synthetic, images, theory = (part(options) for part in (_synthetic, _images, _theory))
     with _beside(options) as beside:
+        _simulate(theory, beside)
         prepared = beside.submit(_prepare_images, options.scale, options.full)
         first = _played([*synthetic, *theory], options, beside)
         prepared.result()
@@ -91,7 +92,7 @@ class Part(NamedTuple):
     judged: Sequence[tuple[Sequence[Study], Judge]]  # studies, and the claims held against them
     report: Report  # called beside the runs
     tables: Callable[[list[Results]], list[Results]] = list  # the results that are printed
-    simulations: Callable[[], list[Claim]] | None = None  # claims about other things than studies
+    simulations: Sequence[Callable[[], list[Claim]]] = ()  # for claims without studies
 
 
 def _synthetic(options: Options) -> list[Part]:
@@ -149,7 +150,11 @@ def _theory(options: Options) -> list[Part]:
             judged,
             partial(_report_theory, scale),
             tables=partial(plan.reported, scale=scale),
-            simulations=partial(plan.simulations, scale),
+            simulations=[
+                partial(plan.simulated_claims, which, scale)
+                for which, one in enumerate(plan.EXPERIMENTS)
+                if not one.studies(scale)
+            ],
         )
     ]
 
@@ -221,6 +226,7 @@ def _command(experiment: Callable[[Options], list[Part]]) -> Callable[..., None]
         options = Options(results, workers, on, scale, full, reuse)
         parts = experiment(options)
         with _beside(options) as beside:
+            _simulate(parts, beside)
             claims = _played(parts, options, beside)
         _print_claims([claim for of_part in claims for claim in of_part], options)
 
@@ -285,9 +291,6 @@ def _played(parts: Sequence[Part], options: Options, beside: Beside) -> list[lis
     """
     from tellback.lab import Store
 
-    for part in parts:
-        if part.simulations is not None:
-            beside.submit(part.simulations).add_done_callback(_say_verdicts)
     watched = [_Watched(part, beside) for part in parts]
 
     def complete(results: Results) -> list[str]:
@@ -343,6 +346,13 @@ class _Watched:
 def verdicts(claims: Sequence[Claim]) -> list[str]:
     """Each verdict in a line, for those who wait."""
     return [f"{one.claim}. {one.reading}: {one.measured}: {one.verdict}." for one in claims]
+
+
+def _simulate(parts: Sequence[Part], beside: Beside) -> None:
+    """Begin with the simulations that are not studies, and say what they find."""
+    for part in parts:
+        for simulation in part.simulations:
+            beside.submit(simulation).add_done_callback(_say_verdicts)
 
 
 def _say_verdicts(claims: Future[list[Claim]]) -> None:

@@ -139,16 +139,30 @@ class MixtureByAdamModel:
         self._update_f()
 
 
+_ROWS = 32
+
+
 @compiled_freely
 def _below_highest(theta: Array, below: Array) -> None:
-    """Theta minus the highest value of its column: 0 or less."""
-    highest = theta[0].copy()
-    for x in range(len(theta)):
-        for i in range(theta.shape[1]):
-            highest[i] = theta[x, i] if theta[x, i] > highest[i] else highest[i]
-    for x in range(len(theta)):
-        for i in range(theta.shape[1]):
-            below[x, i] = theta[x, i] - highest[i]
+    """Theta minus the highest value of its column: 0 or less.
+
+    Some rows at a time: loops as long as a row is are too short for the processor's lanes.
+    """
+    dim = theta.shape[1]
+    at, out, some = theta.reshape(-1), below.reshape(-1), _ROWS * dim
+    highest = np.full(some, -np.inf)
+    for first in range(0, len(at), some):
+        part = at[first : first + some]
+        for i in range(len(part)):
+            highest[i] = part[i] if part[i] > highest[i] else highest[i]
+    for i in range(dim, some):
+        highest[i % dim] = max(highest[i % dim], highest[i])
+    for i in range(dim, some):
+        highest[i] = highest[i - dim]
+    for first in range(0, len(at), some):
+        part, there = at[first : first + some], out[first : first + some]
+        for i in range(len(part)):
+            there[i] = part[i] - highest[i]
 
 
 @compiled_freely

@@ -48,10 +48,9 @@ def simulated(experiment: Experiment, scale: float) -> Findings:
     return experiment.finds([], scale)
 
 
-def simulations(scale: float) -> list[Claim]:
-    """The claims of all experiments that have no studies."""
-    without = [experiment for experiment in EXPERIMENTS if not experiment.studies(scale)]
-    return [claim for one in without for claim in simulated(one, scale).claims]
+def simulated_claims(which: int, scale: float) -> list[Claim]:
+    """The claims of an experiment that has no studies."""
+    return list(simulated(EXPERIMENTS[which], scale).claims)
 
 
 def reported(found: Sequence[Results], scale: float) -> list[Results]:
