@@ -45,3 +45,13 @@ def test_the_highest_is_among_the_maxima_and_probabilities_sum_to_1(
     assert tied.tolist() == np.flatnonzero(values >= lowest).tolist()[: None if random else 1]
     assert np.flatnonzero(probabilities).tolist() == tied.tolist()
     assert probabilities.sum() == pytest.approx(1)
+
+
+@given(st.integers(1, 300), st.integers(0, 2**32), st.booleans(), st.sampled_from([0, np.nan]))
+def test_many_values_are_as_few(count: int, seed: int, random: bool, wrong: float) -> None:
+    """Lanes and blocks end anywhere."""
+    values = np.random.default_rng(seed).integers(-20, 0, count) / 10
+    values[seed % count] += wrong
+    lowest = values.max() - TOLERANCE * abs(values.max())
+    best = np.flatnonzero(values >= lowest)  # none if a value is NaN
+    assert maxima(values, random).tolist() == best.tolist()[: None if random else 1]

@@ -273,7 +273,7 @@ def _worst(picks: int, s: int, met: Indices, latest: Array, u: float) -> tuple[i
         for x in range(latest.shape[1]):
             if latest[c, x] == highest:
                 if left == 0 and picks == BOTH_PICKED:
-                    context = c
+                    context = int(c)
                 if left == 0:
                     instruction = x
                 left -= 1

@@ -214,7 +214,8 @@ class SyntheticTruth:
         """P(x_t | y, s_t) of some responses."""
         x = self._row(task)
         rewards = self._tables[task.context][x] if self._tables else self._computed(task, x)
-        return rewards[np.asarray(responses)]
+        of_some: Array = rewards[np.asarray(responses)]
+        return of_some
 
     def best(self, task: Task) -> float:
         """The largest P(x_t | y, s_t)."""
