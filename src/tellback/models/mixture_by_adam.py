@@ -5,7 +5,6 @@ The model class and the likelihood are those of ``Mixture``, for comparing the t
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -98,28 +97,20 @@ class MixtureByAdamModel:
         total = float(counts.counts.sum())
         for _ in range(steps):
             self._steps_done += 1
-            _move(
-                self._f,
-                counts.links,
-                counts.numbers,
-                counts.size,
-                total,
+            _slope(self._f, counts.links, counts.numbers, counts.size, total, self._gradient)
+            _step(
                 self._theta,
                 self._gradient,
                 self._first,
                 self._second,
                 self._learning_rate / (1 - FIRST_DECAY**self._steps_done),
-                1 / math.sqrt(1 - SECOND_DECAY**self._steps_done),
+                1 / np.sqrt(1 - SECOND_DECAY**self._steps_done),
             )
-            self._from_exponents()
+            self._update_f()
 
     def _update_f(self) -> None:
-        """F from theta."""
+        """F from theta. numpy's exponential is vectorised, numba's is not."""
         _below_highest(self._theta, self._f)
-        self._from_exponents()
-
-    def _from_exponents(self) -> None:
-        """F from what lies in its place. numpy's exponential is vectorised, numba's is not."""
         np.exp(self._f, out=self._f)
         _normalise(self._f)
 
@@ -148,51 +139,16 @@ class MixtureByAdamModel:
         self._update_f()
 
 
-_ROWS = 32
-
-
 @compiled_freely
 def _below_highest(theta: Array, below: Array) -> None:
-    """Theta minus the highest value of its column: 0 or less.
-
-    Some rows at a time: loops as long as a row is are too short for the processor's lanes.
-    """
-    dim = theta.shape[1]
-    at, out, some = theta.reshape(-1), below.reshape(-1), min(_ROWS, len(theta)) * dim
-    highest = np.full(some, -np.inf)
-    for first in range(0, len(at), some):
-        part = at[first : first + some]
-        for i in range(len(part)):
-            highest[i] = part[i] if part[i] > highest[i] else highest[i]
-    for row in range(dim, some, dim):
-        for i in range(dim):
-            highest[i] = highest[row + i] if highest[row + i] > highest[i] else highest[i]
-    for row in range(dim, some, dim):
-        highest[row : row + dim] = highest[:dim]
-    for first in range(0, len(at), some):
-        part, there = at[first : first + some], out[first : first + some]
-        for i in range(len(part)):
-            there[i] = part[i] - highest[i]
-
-
-@compiled_freely
-def _move(
-    f: Array,
-    links: Indices,
-    numbers: Array,
-    size: int,
-    total: float,
-    theta: Array,
-    gradient: Array,
-    first: Array,
-    second: Array,
-    rate: float,
-    scale: float,
-) -> None:
-    """A step of Adam; f then holds the exponents of the next F. One call: many steps are short."""
-    _slope(f, links, numbers, size, total, gradient)
-    _step(theta, gradient, first, second, rate, scale)
-    _below_highest(theta, f)
+    """Theta minus the highest value of its column: 0 or less."""
+    highest = theta[0].copy()
+    for x in range(len(theta)):
+        for i in range(theta.shape[1]):
+            highest[i] = theta[x, i] if theta[x, i] > highest[i] else highest[i]
+    for x in range(len(theta)):
+        for i in range(theta.shape[1]):
+            below[x, i] = theta[x, i] - highest[i]
 
 
 @compiled_freely
