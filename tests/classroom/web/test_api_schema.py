@@ -34,7 +34,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tellback.classroom.learning.content import png_of
+from tellback.classroom.learning.pictures import png_of
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tokens
