@@ -17,7 +17,6 @@ from rich.table import Table
 from benchmarks.serving import Call, Caller, a_second, service
 from benchmarks.speed import bar
 from tellback.agents import LORIL, Greedy
-from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.settings import Settings
@@ -300,8 +299,7 @@ def long_log(url: str, lesson: str, size: int) -> tuple[float, float]:
     began = time.perf_counter()
     learner = Learner(database, found)
     learning = time.perf_counter() - began
-    with learner.locked() as agent, writing(database, lesson) as log:
-        keep_checkpoint(log, agent)
+    learner.keep_checkpoint()
     began = time.perf_counter()
     Learner(database, found)
     starting = time.perf_counter() - began

@@ -20,6 +20,7 @@ from tellback.classroom.web.strict_json import LARGE, large_json, strict_json
 FILE = {"schema": {"type": "string", "format": "binary"}}
 """An answer that is a file, in the description of the API."""
 
+
 class StrictRequest(Request):
     """A request whose body is parsed strictly."""
 
