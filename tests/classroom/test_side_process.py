@@ -48,10 +48,11 @@ def test_what_is_printed_there_is_no_result(
 
 
 def test_a_killed_process_is_replaced(beside: SideProcess) -> None:
+    with pytest.raises(BusyError):
+        beside(signal.raise_signal, signal.SIGKILL)
     os.kill(beside(os.getpid), signal.SIGKILL)
-    with pytest.raises(BusyError):  # noticed while it works, or before
-        for _ in range(1000):
-            beside(os.kill, beside(os.getpid), signal.SIGKILL)
+    assert beside._process is not None
+    beside._process.wait(PATIENCE)
     assert beside(abs, -1) == 1
 
 

@@ -16,6 +16,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tellback.classroom.turns import WAIT_SECONDS, BusyError, Turns
@@ -80,7 +81,7 @@ class SideProcess:
         if self._process is not None and self._process.poll() is not None:
             self.end()
         if self._process is None:
-            paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
+            paths = os.pathsep.join(path or str(Path.cwd()) for path in sys.path)
             self._process = subprocess.Popen(
                 [sys.executable, "-c", PROGRAM],
                 stdin=subprocess.PIPE,

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tellback.classroom.learning.demonstration import demonstration
-from tellback.classroom.store.log import writing
 from tellback.off_policy import Log
 from tellback.recordings import read
 from tests.support.api_room import Room

@@ -70,9 +70,9 @@ class BackgroundJobs:
         if self._done.get(learner.lesson) == (learned, latest):
             return  # new requests teach nothing
         kept = self._kept.setdefault(learner.lesson, 0)
-        if learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10):
-            if learner.keep_checkpoint():
-                self._kept[learner.lesson] = learned
+        due = learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10)
+        if due and learner.keep_checkpoint():
+            self._kept[learner.lesson] = learned
         if learner.exam.judged:
             points = self._new_points(learner)
             with self._database.write() as connection:

@@ -11,7 +11,7 @@ import pytest
 from tellback.classroom.learning.importing import Importer
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.lessons import find_lesson
-from tellback.classroom.store.log import Kind, writing
+from tellback.classroom.store.log import Kind
 from tellback.classroom.web.api import rounds as rounds_api
 from tests.support.api_room import AGENT, API, FEATURES, Room, _kept_lesson
 from tests.support.states import same_state
