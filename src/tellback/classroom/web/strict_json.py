@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tellback.arrays import Array
 from tellback.errors import FieldError
 
 LARGE = 2**16
@@ -43,19 +44,17 @@ def large_json(body: bytes) -> Any:
         sizes = {name: len(name) + len(json.dumps(one)) for name, one in rest.items()}
         name = max(sizes, key=sizes.__getitem__)[:100]
         raise FieldError(name, f"{name}: It is too large.")
-    if not large:
-        return value
     for name in LISTS:
         for place, one in enumerate(large.get(name) or ()):
             if not isinstance(one, str):
                 where = f"{name}.{place}"
                 raise FieldError(where, f"{where}: Input should be a valid string.")
-    if large.get(FEATURES) is not None:
-        large[FEATURES] = _matrix(large[FEATURES])
-    return rest | large
+    if large.get(FEATURES) is None:
+        return value
+    return value | {FEATURES: _matrix(large[FEATURES])}
 
 
-def _matrix(rows: Any) -> Any:
+def _matrix(rows: Any) -> Array:
     """Features as an array; an error names the first that is no number."""
     if not isinstance(rows, list):
         raise FieldError(FEATURES, f"{FEATURES}: Input should be a valid list.")
