@@ -307,6 +307,7 @@ class Learner:
         saw_request: bool = False,
         asked_again: AskedAgain | None = None,
         wants_second: bool = False,
+        took_suggestion: bool = False,
         effect: bool = False,
     ) -> tuple[DescriptionResult, Effect | None]:
         """Store a description, and learn it; with ``effect``, also say what it changed.
@@ -329,6 +330,7 @@ class Learner:
                         saw_request=saw_request,
                         asked_again=asked_again,
                         wants_second=wants_second,
+                        took_suggestion=took_suggestion,
                     )
                 ),
                 alone=effect,
