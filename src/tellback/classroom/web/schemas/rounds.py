@@ -31,7 +31,7 @@ def _numbers(given: Any, handler: ValidatorFunctionWrapHandler) -> Any:
 
 def _stated(given: Any) -> Any:
     """Features in the digest of a request."""
-    return hashlib.sha256(given).hexdigest() if isinstance(given, np.ndarray) else given
+    return hashlib.sha256(given.tobytes()).hexdigest() if isinstance(given, np.ndarray) else given
 
 
 Features = Annotated[
