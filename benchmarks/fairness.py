@@ -61,7 +61,8 @@ def fairness(words: list[str] | None = None) -> bool:
                 secrets.append(tokens.make(database, account.id, name)[1])
             database.close()
             with service(settings) as running:
-                met &= _measured(backend, running, *secrets, loads or list(LOADS))
+                teacher, robot = secrets
+                met &= _measured(backend, running, teacher, robot, loads or list(LOADS))
     return met
 
 

@@ -95,7 +95,8 @@ class SideProcess:
 def main() -> None:
     """Run what is sent, until the other process ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is sent to both; the other one ends this
-    os.nice(NICENESS)
+    with suppress(OSError):  # some units of systemd forbid it
+        os.nice(NICENESS)
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no result
     while True:
