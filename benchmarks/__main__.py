@@ -25,7 +25,7 @@ if __name__ == "__main__":
         responses(),
         closed_form(),
         classroom(),
-        fairness(),
+        fairness([]),
         verdicts(),
         startup(),
         load([]),

@@ -1,7 +1,9 @@
 """Many at once: where the time goes, how much a service can take, and a long lesson of many people.
 
-``python -m benchmarks.load`` does all of it; ``where``, ``rates``, ``capacity`` or ``people`` one
-part, ``--seconds`` says how long people teach (300 by default) and ``--only`` names a database.
+``python -m benchmarks.load`` does all of it; ``where``, ``rates``, ``capacity``, ``long`` or
+``people`` one part. ``--seconds`` says how long people teach (300 by default, and 0.4 times as long
+beside a long lesson), ``--only`` names a database, and ``--write`` puts the table of ``capacity``
+into the page on serving.
 """
 
 from __future__ import annotations
@@ -22,7 +24,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.table import Table
 
-from benchmarks.classroom import LESSONS, Times, databases, long_log, question, show, told
+from benchmarks.classroom import (
+    LESSONS,
+    Times,
+    databases,
+    long_lessons,
+    long_log,
+    question,
+    show,
+    told,
+)
 from benchmarks.serving import Call, Caller, Service, cpu_seconds, database_pids, service
 from benchmarks.speed import bar
 from benchmarks.traced import HEADER, parts
@@ -37,6 +48,12 @@ LONG = 100_000
 TEACHERS, PROGRAMS = 50, 10
 THINKING, ASKING = 2.0, 0.4
 """Seconds between two descriptions of a teacher, and between two tasks of a program, on average."""
+
+BESIDE_SHARE = 0.4
+"""The time of people beside a long lesson, over their time without."""
+
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "serve.md"
+BEGIN, END = "<!-- capacity: written by benchmarks/load.py -->", "<!-- end of capacity -->"
 
 SHARE_OF_LONG = 5
 """One in so many clients is in the second lesson."""
@@ -60,7 +77,11 @@ class Room(NamedTuple):
 
 @contextmanager
 def room(
-    url: str, roles: list[str], workers: int, long: int = 0, traced: bool = False
+    url: str,
+    roles: list[str],
+    workers: int,
+    long: int = 0,
+    traced: bool = False,
 ) -> Iterator[Room]:
     """A classroom with accounts; the lesson of a table has so many descriptions."""
     if long:
@@ -150,6 +171,7 @@ class Setting(NamedTuple):
     workers: int = 2
     candidates: int = 100
     descriptions: int = 0
+    describes: bool = True  # else it asks only
 
 
 class Rate(NamedTuple):
@@ -164,7 +186,8 @@ class Rate(NamedTuple):
 
 def rate(url: str, setting: Setting, seconds: float) -> Rate:
     """Each client asks and describes what it asked, again and again, as quickly as it can."""
-    with room(url, ["engineer"] * setting.clients, setting.workers, setting.descriptions) as found:
+    callers = ["engineer"] * setting.clients
+    with room(url, callers, setting.workers, setting.descriptions) as found:
         times: dict[str, list[float]] = {"ask": [], "tell": []}
         begins = threading.Barrier(setting.clients + 1)
         ends = [0.0]
@@ -181,9 +204,10 @@ def rate(url: str, setting: Setting, seconds: float) -> Rate:
                 begun = time.perf_counter()
                 opened = json.loads(caller.send(ask[asked % 4]).body)["round"]
                 middle = time.perf_counter()
-                caller.send(told(rng, TABLE, opened))
                 times["ask"].append(middle - begun)
-                times["tell"].append(time.perf_counter() - middle)
+                if setting.describes:
+                    caller.send(told(rng, TABLE, opened))
+                    times["tell"].append(time.perf_counter() - middle)
                 asked += 1
 
         threads = [threading.Thread(target=client, args=(i,)) for i in range(setting.clients)]
@@ -196,20 +220,22 @@ def rate(url: str, setting: Setting, seconds: float) -> Rate:
         for thread in threads:
             thread.join()
         took, cpu = time.perf_counter() - begun, cpu_seconds(found.pids()) - cpu
-    done = len(times["ask"])
-    asking, telling = Times.of(times["ask"]), Times.of(times["tell"])
-    return Rate(done / took, done / took, asking, telling, cpu / max(done, 1))
+    done, told_too = len(times["ask"]), len(times["tell"])
+    asking, telling = Times.of(times["ask"]), Times.of(times["tell"] or [0.0])
+    return Rate(done / took, told_too / took, asking, telling, cpu / max(done, 1))
 
 
-def rates(made: Databases, seconds: float = 10.0) -> None:
-    """Ten clients, two workers: rounds and descriptions a second."""
+def rates(made: Databases, seconds: float = 8.0) -> None:
+    """Ten clients, two workers: rounds and descriptions a second, and rounds alone."""
     for backend, new in made.items():
-        found = rate(new(), Setting(), seconds)
-        print(
-            f"  {backend}, 10 clients, 2 workers: {found.asked:.0f} rounds and {found.told:.0f} "
-            f"descriptions a second, {found.cpu * 1e3:.1f} ms of CPU each pair; "
-            f"ms {found.asking} and {found.telling}"
-        )
+        for setting in (Setting(), Setting(describes=False)):
+            found = rate(new(), setting, seconds)
+            print(
+                f"  {backend}, 10 clients, 2 workers: {found.asked:.0f} rounds and "
+                f"{found.told:.0f} descriptions a second, {found.cpu * 1e3:.1f} ms of CPU each; "
+                f"ms {found.asking} and {found.telling}",
+                flush=True,
+            )
 
 
 CAPACITY = (
@@ -223,21 +249,35 @@ CAPACITY = (
 )
 
 
-def capacity(made: Databases, seconds: float = 5.0) -> None:
+def capacity(made: Databases, write: bool = False, seconds: float = 5.0) -> None:
     """A table for the documentation, in Markdown."""
-    print(f"\n{machine()}\n")
     head = ("database", "clients", "workers", "candidates", "descriptions before")
-    print(
-        "| " + " | ".join((*head, "rounds and descriptions a second")) + " | ask, ms |"
-        " describe, ms | CPU a pair, ms |"
+    more = ("rounds and descriptions a second", "ask, ms", "describe, ms", "CPU a pair, ms")
+    lines = [f"| {' | '.join((*head, *more))} |", "|---|" + "---:|" * (len(head) + len(more) - 1)]
+    said = (
+        f"Tasks have 20 features a candidate; each client asks and describes as quickly as it can, "
+        f"for {seconds:.0f} s. Times are p50 / p99. One run, clients and database on the same "
+        f"machine: {machine()}."
     )
-    print("|---|" + "---:|" * (len(head) + 3))
+    print("\n".join(("", said, "", *lines)), flush=True)
     for backend, new in made.items():
         for setting in CAPACITY:
             found = rate(new(), setting, seconds)
-            cells = (*(f"{one:,}" for one in setting), f"{found.asked:.0f} + {found.told:.0f}")
+            cells = (*(f"{one:,}" for one in setting[:4]), f"{found.asked:.0f} + {found.told:.0f}")
             ends = (str(found.asking), str(found.telling), f"{found.cpu * 1e3:.1f}")
-            print(f"| {backend} | " + " | ".join((*cells, *ends)) + " |", flush=True)
+            lines.append(f"| {backend} | " + " | ".join((*cells, *ends)) + " |")
+            print(lines[-1], flush=True)
+    if write:
+        written("\n".join((said, "", *lines)))
+
+
+def written(text: str, page: Path = PAGE) -> None:
+    """Put a text between the marks of a page."""
+    before, begin, rest = page.read_text().partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{page} has no place for the table: {BEGIN} and {END}.")
+    page.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
 
 
 def machine() -> str:
@@ -290,9 +330,9 @@ class Tally:
 def people(made: Databases, seconds: float) -> bool:
     """50 teachers and 10 programs, without and with a second, long lesson."""
     met = True
-    for long in (0, LONG):
+    for long, share in ((0, 1.0), (LONG, BESIDE_SHARE)):
         for backend, new in made.items():
-            met &= _taught(backend, new(), long, seconds)
+            met &= _taught(backend, new(), long, share * seconds)
     return met
 
 
@@ -310,9 +350,13 @@ def _taught(backend: str, url: str, long: int, seconds: float) -> bool:
         before = found.service.pids()
         for thread in threads:
             thread.start()
-        ends = time.monotonic() + seconds
-        while time.monotonic() < ends:
+        begun = said = time.monotonic()
+        while time.monotonic() < begun + seconds:
             tally.memory.append(found.service.memory())
+            if time.monotonic() > said + 30:
+                said = time.monotonic()
+                done = sum(map(len, tally.seconds.values()))
+                print(f"  {said - begun:.0f} s: {done:,} requests", flush=True)
             time.sleep(min(1.0, seconds / 20))
         stop.set()
         for thread in threads:
@@ -354,17 +398,29 @@ def _judged(tally: Tally, title: str, seconds: float) -> bool:
 
 
 def load(words: list[str] | None = None) -> bool:
+    names = ["where", "rates", "capacity", "long", "people"]
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", nargs="*", choices=["where", "rates", "capacity", "people", []])
+    parser.add_argument("part", nargs="*", choices=[*names, []])
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--only", choices=["SQLite", "PostgreSQL"])
+    parser.add_argument("--write", action="store_true")
     given = parser.parse_args(words)
+    met = True
     with databases() as all_made:
         made = {name: new for name, new in all_made.items() if given.only in (None, name)}
-        for name, part in {"where": where, "rates": rates, "capacity": capacity}.items():
-            if not given.part or name in given.part:
-                part(made)
-        return people(made, given.seconds) if not given.part or "people" in given.part else True
+        chosen = given.part or names
+        if "where" in chosen:
+            where(made)
+        if "rates" in chosen:
+            rates(made)
+        if "capacity" in chosen:
+            capacity(made, given.write)
+        if "long" in chosen:
+            for backend, new in made.items():
+                met &= long_lessons(backend, TABLE, new, (100, LONG))
+        if "people" in chosen:
+            met &= people(made, given.seconds)
+    return met
 
 
 if __name__ == "__main__":

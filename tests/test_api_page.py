@@ -20,7 +20,7 @@ from tellback.classroom.client import (
     RemoteLesson,
     RemoteRound,
 )
-from tellback.classroom.learning.content import LARGEST_PICTURE, MOST_PIXELS
+from tellback.classroom.learning.pictures import LARGEST_PICTURE, MOST_PIXELS
 from tellback.classroom.settings import Settings
 from tellback.classroom.web.app import create_app
 from tests.test_docs import ROOT, resembles

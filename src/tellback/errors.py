@@ -23,6 +23,9 @@ class FieldError(SettingError):
         super().__init__(message)
         self.field = field
 
+    def __reduce__(self) -> tuple[type[FieldError], tuple[str, str]]:
+        return type(self), (self.field, str(self))
+
 
 class UnknownNameError(TellbackError, LookupError):
     """A name that does not exist."""

@@ -13,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
-from tellback.classroom.learning.content import png_of
+from tellback.classroom.learning.pictures import png_of
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tables, tokens
 from tellback.classroom.web.app import create_app

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
 from tellback.errors import TellbackError
+
+Item = TypeVar("Item")
 
 WAIT_SECONDS = 2.0
 """Longest wait for a turn: a waiting request holds a thread that teachers need."""
 
+MOST_WAITING = 8
+"""Threads that wait for a turn; a service has 40 for all requests."""
+
 PAUSE = 3
-LONGEST_PAUSE = 1.0
+WORK_SECONDS = 0.002
 
 
 class BusyError(TellbackError):
@@ -19,30 +26,38 @@ class BusyError(TellbackError):
 
 
 class Turns:
-    """A context in which so many threads are at a time; others wait a little, or are refused.
+    """A context in which so many threads are at a time; others wait a little, or are refused."""
 
-    With ``pause``, the next turn begins after a pause three times as long as the last one: then
-    work without an end takes a quarter of a processor.
-    """
-
-    def __init__(
-        self, refusal: str, at_once: int = 1, wait: float = WAIT_SECONDS, pause: bool = False
-    ) -> None:
+    def __init__(self, refusal: str, at_once: int = 1, wait: float = WAIT_SECONDS) -> None:
         self._refusal = refusal
         self._wait = wait
         self._free = threading.BoundedSemaphore(at_once)
-        self._pause = pause
-        self._begun = self._next = 0.0
+        self._in_line = threading.BoundedSemaphore(MOST_WAITING)
 
     def __enter__(self) -> None:
-        if not self._free.acquire(timeout=self._wait):
-            raise BusyError(self._refusal)
-        if self._pause:
-            time.sleep(max(0.0, self._next - time.monotonic()))
-            self._begun = time.monotonic()
+        if self._free.acquire(blocking=False):
+            return
+        if self._in_line.acquire(blocking=False):
+            try:
+                if self._free.acquire(timeout=self._wait):
+                    return
+            finally:
+                self._in_line.release()
+        raise BusyError(self._refusal)
 
     def __exit__(self, *_: object) -> None:
-        if self._pause:
-            now = time.monotonic()
-            self._next = now + min(PAUSE * (now - self._begun), LONGEST_PAUSE)
         self._free.release()
+
+
+def paced(items: Iterable[Item]) -> Iterator[Item]:
+    """Items for work that may take long, with pauses: it takes a quarter of a processor.
+
+    Each time another thread needs the interpreter, work without pauses would keep it waiting.
+    """
+    begun = time.thread_time()
+    for item in items:
+        yield item
+        worked = time.thread_time() - begun
+        if worked >= WORK_SECONDS:
+            time.sleep(PAUSE * worked)
+            begun = time.thread_time()

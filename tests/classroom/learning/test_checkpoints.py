@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import func, select, update
 
 from tellback.classroom.learning import checkpoints as kept
-from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.store.checkpoints import KEPT
@@ -27,8 +26,7 @@ def test_a_learner_that_starts_from_a_checkpoint_is_the_same(
     lesson = new_lesson(database)
     learner = Learner(database, lesson)
     taught(database, learner, 10)
-    with writing(database, lesson.id) as log:
-        keep_checkpoint(log, learner.agent)
+    learner.keep_checkpoint()
     taught(database, learner, 3, seed=1)
     started: list[int] = []
     start = LessonAgent.start_from
@@ -51,15 +49,14 @@ def test_a_checkpoint_is_not_used_that_knows_what_was_withdrawn_or_is_damaged(
     lesson = new_lesson(database)
     learner = Learner(database, lesson)
     taught(database, learner, 6)
-    with writing(database, lesson.id) as log:
-        keep_checkpoint(log, learner.agent)
+    learner.keep_checkpoint()
     with writing(database, lesson.id) as log:
         withdraw(log, 2, "ann", time.time() + 9, anyones=False)
     learner.catch_up()
     assert same_state(Learner(database, lesson).agent.state(), learner.agent.state())
     taught(database, learner, 1)
+    learner.keep_checkpoint()
     with writing(database, lesson.id) as log:
-        keep_checkpoint(log, learner.agent)
         log.connection.execute(update(checkpoints).values(state=b"PK not a state"))
     assert same_state(Learner(database, lesson).agent.state(), learner.agent.state())
 
@@ -71,8 +68,7 @@ def test_checkpoints_of_other_code_are_not_used_and_old_ones_go(
     learner = Learner(database, lesson)
     for seed in range(KEPT + 2):
         taught(database, learner, 1, seed)
-        with writing(database, lesson.id) as log:
-            keep_checkpoint(log, learner.agent)
+        learner.keep_checkpoint()
     with database.read() as connection:
         count = connection.execute(select(func.count()).select_from(checkpoints)).scalar_one()
     assert count == KEPT

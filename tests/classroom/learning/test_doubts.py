@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from benchmarks.careless import CarelessTeacher
-from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import demonstration
 from tellback.classroom.learning.doubts import WEIGHED_AT, Doubts, weigh, weighed_count
@@ -149,8 +148,7 @@ def test_an_agent_that_leaves_out_is_rebuilt_from_the_log_to_the_last_bit(
         return again
 
     rebuilt()
-    with writing(database, lesson.id) as log:
-        keep_checkpoint(log, learner.agent)
+    learner.keep_checkpoint()
     careless_lesson(database, rebuilt(), {38}, 8)  # another learner, from a checkpoint
     learner.catch_up()
     rebuilt()

@@ -145,3 +145,24 @@ def test_a_database_that_does_not_answer_is_named_without_its_password() -> None
     with pytest.raises(TellbackError, match="cannot be used") as refused:
         open_database("postgresql://ann:secret@127.0.0.1:9/lessons")
     assert "secret" not in str(refused.value)
+
+
+def test_what_is_committed_is_moved_into_the_database_by_a_thread_and_not_by_a_commit(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "classroom.db"
+    database = open_database(f"sqlite:///{file}")
+    database.move_log()
+    before = file.read_bytes()
+    lesson = new_lesson(database)
+    for _ in range(3):  # SQLite's own limit is 1,000 pages of 4 KB
+        with writing(database, lesson.id) as log:
+            log.append(Kind.FLAGGED, {"note": "x" * 3_000_000})
+    assert file.read_bytes() == before
+    database.move_log()
+    copy = shutil.copy(file, tmp_path / "copy.db")  # without the log
+    moved = open_database(f"sqlite:///{copy}")
+    with moved.read() as connection:
+        assert len(list(read_events(connection, lesson.id))) == 3
+    moved.close()
+    database.close()

@@ -34,8 +34,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tellback.classroom.learning.content import png_of
 from tellback.classroom.learning.definition import Definition
+from tellback.classroom.learning.pictures import png_of
 from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tokens
 from tellback.classroom.store.descriptions import describe

@@ -13,7 +13,9 @@ import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from tellback.classroom.learning import content
+from tellback.classroom.learning import pictures
+from tellback.classroom.side_process import FOR_REQUESTS
+from tellback.errors import FieldError
 from tests.support.hostile_school import (
     API,
     PICTURE,
@@ -280,18 +282,69 @@ def test_pictures_that_are_large_together_are_refused_before_one_is_decoded(
     lesson = f"{API}/lessons/{school.pictures}"
     fine = {"instruction": "red", "images": [large] * 5}
     assert eng.post(f"{lesson}/preview", json=fine).status_code == 200
-    monkeypatch.setattr(content, "_decoded", None)
     for path in ("rounds", "preview"):
         answer = eng.post(f"{lesson}/{path}", json=fine | {"images": [large] * 6})
         assert "20,000,000 pixels together" in demand(answer, 422, "invalid", "images")
+    monkeypatch.setattr(pictures, "_decoded", None)
+    with pytest.raises(FieldError, match="pixels together"):
+        pictures.pictures_from([large] * 6)
 
 
 def test_a_picture_waits_for_its_turn_and_is_refused_if_that_takes_long(
     school: School, eng: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = {"instruction": "red", "images": [PICTURE]}
-    monkeypatch.setattr(content.DECODING, "_wait", 0.01)
-    with content.DECODING:
+    monkeypatch.setattr(FOR_REQUESTS.turns, "_wait", 0.01)
+    with FOR_REQUESTS.turns:
         answer = eng.post(f"{API}/lessons/{school.pictures}/rounds", json=task)
     assert (answer.status_code, answer.json()["code"]) == (503, "busy")
     assert answer.headers["retry-after"] == "2"
+
+
+BLANK = " " * 2**16
+"""Makes a body large: it is read in another process."""
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (task_with(BLANK + "[[true,1]]"), "features.0.0"),
+        (task_with(BLANK + '[[1,"1"]]'), "features.0.1"),
+        (task_with(BLANK + "[[0,1],[1]]"), "features"),
+        (task_with(BLANK + "[[0,1],5]"), "features.1"),
+        (task_with(BLANK + "[[0,1,2]]"), "features"),
+        (task_with(BLANK + "[[" + "9" * 400 + ",1]]"), "features"),
+        (task_with(BLANK + "[[1e999,1]]"), "features"),
+        (task_with(BLANK + "[]"), "features"),
+        (task_with(BLANK + '[[0,1]],"texts":[5]'), "texts.0"),
+        (task_with(BLANK + '[[0,1]],"texts":["\\u0000"]'), "texts.0"),
+        (task_with(BLANK + '[[0,1]],"admin":true'), "admin"),
+        (task_with("[[0,1]]", json.dumps(["a"] * 2**15)), "instruction"),
+        (task_with('[[0,1]],"more":' + json.dumps([[0.5] * 2] * 2**15)), "more"),
+        (json.dumps([[]] * 2**15).encode(), "body"),
+        (task_with("[[0,1]")[:-1] + BLANK.encode(), "body"),
+    ],
+)
+def test_a_large_task_that_is_none_is_refused_by_field_too(
+    school: School, eng: TestClient, body: bytes, field: str
+) -> None:
+    demand(post_raw(eng, school.rounds, body), 422, "invalid", field)
+
+
+def test_a_large_task_is_answered_as_a_small_one(school: School, eng: TestClient) -> None:
+    plain, large = task_with("[[0,1],[1,0]]"), task_with(BLANK + "[[0,1],[1,0]]")
+    path = f"{API}/lessons/{school.words}/preview"
+    assert post_raw(eng, path, plain).json() == post_raw(eng, path, large).json()
+    key = {"idempotency-key": "large"}
+    first, again = (post_raw(eng, school.rounds, large, **key).json()["round"] for _ in range(2))
+    assert first == again
+
+
+def test_a_large_task_waits_for_its_turn_and_is_refused_if_that_takes_long(
+    school: School, eng: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FOR_REQUESTS.turns, "_wait", 0.01)
+    with FOR_REQUESTS.turns:
+        answer = post_raw(eng, school.rounds, task_with(BLANK + "[[0,1]]"))
+    assert (answer.status_code, answer.json()["code"]) == (503, "busy")

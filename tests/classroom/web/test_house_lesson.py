@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.demonstration import demonstration
-from tellback.classroom.store.log import writing
 from tellback.off_policy import Log
 from tellback.recordings import read
 from tests.support.api_room import Room
@@ -77,8 +75,7 @@ def test_undo_skip_rollback_and_a_checkpoint_leave_the_agent_that_the_log_teache
     room.assert_rebuilt(lesson)
     assert room.inside.learner(lesson).agent.learned == 6
     learner = room.inside.learner(lesson)
-    with learner.locked() as agent, writing(room.inside.database, lesson) as log:
-        assert keep_checkpoint(log, agent)
+    assert learner.keep_checkpoint()
     before = learner.agent.state()
     room.inside.forget(lesson)
     assert same_state(room.inside.learner(lesson).agent.state(), before)

@@ -120,15 +120,19 @@ class LessonOperations(Generic[R]):
         saw_request: bool = False,
         sure: bool = False,
         first: Instruction | None = None,
+        took_suggestion: bool = False,
     ) -> Call[Data]:
         """Describe the response of a round; sent again, it counts once.
 
         Set ``sure`` if the teacher was asked whether it is right, and ``first`` to what they had
-        said before they were asked, if that was not sent.
+        said before they were asked, if that was not sent; and ``took_suggestion`` if the words
+        began as those of the suggestion.
         """
         body: Data = {"description": description, "saw_request": saw_request}
         if sure:
             body |= {"sure": True, "first": first}
+        if took_suggestion:
+            body["took_suggestion"] = True
         return self._call("PUT", f"/rounds/{number}/description", json=body)
 
     @operation

@@ -7,13 +7,11 @@ import secrets
 from collections.abc import Callable
 
 from tellback.classroom.background_thread import BackgroundThread
-from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.early_curve import early_points
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.database import Database, DatabaseFailure
 from tellback.classroom.store.leases import acquire_lease
 from tellback.classroom.store.lessons import latest_events
-from tellback.classroom.store.log import writing
 from tellback.classroom.store.progress import CurvePoint, add_point, curve
 
 LOGGER = logging.getLogger(__name__)
@@ -72,11 +70,9 @@ class BackgroundJobs:
         if self._done.get(learner.lesson) == (learned, latest):
             return  # new requests teach nothing
         kept = self._kept.setdefault(learner.lesson, 0)
-        if learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10):
-            with learner.locked() as agent, writing(self._database, learner.lesson) as log:
-                kept_now = keep_checkpoint(log, agent)
-            if kept_now:
-                self._kept[learner.lesson] = learned
+        due = learned < kept or learned - kept >= max(CHECKPOINT_EVERY, learned // 10)
+        if due and learner.keep_checkpoint():
+            self._kept[learner.lesson] = learned
         if learner.exam.judged:
             points = self._new_points(learner)
             with self._database.write() as connection:

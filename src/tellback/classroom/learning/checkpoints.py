@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 import numpy as np
 
 from tellback.classroom.learning.lesson_agent import LessonAgent
-from tellback.classroom.store.checkpoints import Checkpoint, add_checkpoint, read_checkpoints
+from tellback.classroom.store.checkpoints import Checkpoint, read_checkpoints
 from tellback.classroom.store.database import Connection
-from tellback.classroom.store.log import LessonLog
 from tellback.compiled import WITHOUT_KERNELS, source_digest
 from tellback.saved import packed, unpacked
 
@@ -23,17 +22,16 @@ REFUSED, LEFT_OUT = "refused", "left_out"
 """Keys of descriptions that were not learned, in a stored state. No part of an agent has them."""
 
 
-def keep_checkpoint(log: LessonLog, agent: LessonAgent) -> bool:
-    """Store the state of an agent and what it was taught.
+def checkpoint_of(agent: LessonAgent) -> Callable[[], Checkpoint]:
+    """Copy the state of an agent and what it was taught.
 
-    Returns False, and stores nothing, if words were redacted since: they must not come back.
+    Returns what makes a checkpoint of it. That takes long, and the agent may learn meanwhile.
     """
-    active = agent.active
+    seq, active = agent.seq, agent.active
     refused = np.array(agent.refused, dtype=np.int64)
     left_out = np.array(sorted(agent.left_out), dtype=np.int64)
-    state = packed({**agent.state(), REFUSED: refused, LEFT_OUT: left_out})
-    digest = digest_of(active.items())
-    return add_checkpoint(log, Checkpoint(agent.seq, len(active), digest, _source(), state))
+    state = {**agent.state(), REFUSED: refused, LEFT_OUT: left_out}
+    return lambda: Checkpoint(seq, len(active), digest_of(active.items()), _source(), packed(state))
 
 
 def start_from_checkpoint(

@@ -14,17 +14,14 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image
 
 from tellback.arrays import Array
-from tellback.classroom.learning.content import (
-    LARGEST_PICTURE,
-    opened_picture,
-    picture_encoder,
-    readable,
-)
+from tellback.classroom.learning.content import picture_encoder
 from tellback.classroom.learning.definition import FEATURES, LARGEST_DIM, Definition
 from tellback.classroom.learning.own_material import Material
+from tellback.classroom.learning.pictures import LARGEST_PICTURE, squared
+from tellback.classroom.side_process import FOR_IMPORTS
 from tellback.classroom.store.items import Item
 from tellback.encoders.efficientnet import EfficientNet
 from tellback.encoders.encoder import EncoderSpec
@@ -219,13 +216,13 @@ def _seen(responses: Sequence[OwnResponse], spec: EncoderSpec, largest: int) -> 
     for one in responses:
         side = FRAME_SIDE if strips else SIDE
         for file in one.files:
-            scaled, pixels = _scaled(file(), side, largest)
+            scaled, pixels = FOR_IMPORTS(squared, file(), side, largest)
             left -= pixels
             if left < 0:
                 raise FieldError(
                     "images", f"images must have at most {TOGETHER * largest:,} pixels together."
                 )
-            frames.append(scaled)
+            frames.append(Image.fromarray(scaled))
         counts.append(len(one.files))
         seen.shown.append(_jpeg(_strip(frames[-len(one.files) :]) if strips else frames[-1]))
         if len(frames) >= AT_ONCE or len(seen.shown) == len(responses):
@@ -239,17 +236,6 @@ def _seen(responses: Sequence[OwnResponse], spec: EncoderSpec, largest: int) -> 
 def _motion(rows: Array) -> Array:
     """The features of a strip: the mean of its frames, and the last minus the first."""
     return np.concatenate([rows.mean(axis=0), rows[-1] - rows[0]])
-
-
-def _scaled(file: bytes, side: int, largest: int) -> tuple[Image.Image, int]:
-    """A picture in a square of this side, and how many pixels it had."""
-    with readable(), opened_picture(file, largest) as image:
-        pixels = image.width * image.height
-        image.draft("RGB", (2 * side, 2 * side))  # of a JPEG, fewer pixels are decoded
-        plain = ImageOps.contain(ImageOps.exif_transpose(image).convert("RGB"), (side, side))
-        square = Image.new("RGB", (side, side), "white")
-        square.paste(plain, ((side - plain.width) // 2, (side - plain.height) // 2))
-        return square, pixels
 
 
 def _strip(frames: list[Image.Image]) -> Image.Image:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import io
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
 
 from tellback.arrays import Array
 from tellback.classroom.learning.definition import FEATURES, IMAGES, TEXTS, Definition
-from tellback.classroom.turns import Turns
+from tellback.classroom.learning.pictures import read_pictures
+from tellback.classroom.side_process import FOR_REQUESTS, SideProcess
 from tellback.encoders.encoder import Encoder, EncoderSpec, Pictures, PictureSource, encoder_from
 from tellback.encoders.text import TextEncoder, TextEncoderSpec
-from tellback.errors import FieldError, SettingError, TellbackError
+from tellback.errors import FieldError, SettingError
 from tellback.responses import Listed
 from tellback.specs import Data
 
-SIDE = 200
-"""Pictures are scaled to 200 x 200 pixels before they are encoded."""
-
-LARGEST_PICTURE = 4_000_000  # pixels
-MOST_PIXELS = 20_000_000
-"""Pixels of all pictures of a task: more would take the service too long."""
-
-DECODING = Turns("Too many pictures are being read: try again in a moment.", pause=True)
 LARGEST_FEATURE = 1e12
 """Models refuse larger numbers: their squares leave no digits for others."""
 
@@ -41,15 +28,16 @@ def responses_from(
     images: list[str] | None,
     *,
     keep: bool = True,
+    read: SideProcess = FOR_REQUESTS,
 ) -> tuple[Listed, list[bytes] | None]:
     """The responses of a task, and, to ``keep`` them, their pictures as PNG files.
 
     One of the three is the lesson's kind and must be given. Texts and images may come with
-    features too, to be shown to teachers.
+    features too, to be shown to teachers. ``features`` may be an array.
     """
     given: dict[str, list[Any] | None] = {FEATURES: features, TEXTS: texts, IMAGES: images}
     wanted = given[definition.candidates]
-    if not wanted:
+    if wanted is None or not len(wanted):
         raise FieldError(
             definition.candidates,
             f"{definition.candidates} must be given: this lesson's responses come as that.",
@@ -63,9 +51,7 @@ def responses_from(
         raise FieldError("features", f"features come from the {definition.candidates} here.")
     pictures = shown = None
     if images is not None:
-        with DECODING:
-            pictures = pictures_from(images)
-            shown = [png_of(picture) for picture in pictures] if keep else None
+        pictures, shown = read(read_pictures, images, keep)
     if definition.candidates == TEXTS:
         assert texts is not None
         encode = _text_encoder(definition.encoder)
@@ -98,73 +84,6 @@ def listed_from(features: Any, dim: int) -> Listed:
 def features_from(data: bytes, dim: int) -> Array:
     """The features of a round, from the store's bytes."""
     return np.frombuffer(data, dtype="<f8").reshape(-1, dim)
-
-
-def pictures_from(encoded: list[str]) -> list[Pictures]:
-    """Pictures of 200 x 200 pixels from files in base 64.
-
-    Their sizes are looked at first: too large ones are not decoded.
-    """
-    files = [_file_of(one) for one in encoded]
-    pixels = sum(map(_pixels, files))
-    if pixels > MOST_PIXELS:
-        raise FieldError(
-            IMAGES,
-            f"images must have at most {MOST_PIXELS:,} pixels together, not {pixels:,}: scale them "
-            f"down, for all are scaled to {SIDE} x {SIDE}.",
-        )
-    return [_decoded(file) for file in files]
-
-
-def picture_from(encoded: str) -> Pictures:
-    """A picture of 200 x 200 pixels from a file in base 64."""
-    return pictures_from([encoded])[0]
-
-
-def _file_of(encoded: str) -> bytes:
-    with readable():
-        return base64.b64decode(encoded.removeprefix("data:image/png;base64,"), validate=True)
-
-
-def _pixels(file: bytes) -> int:
-    with readable(), opened_picture(file) as image:
-        return image.width * image.height
-
-
-def _decoded(file: bytes) -> Pictures:
-    with readable(), opened_picture(file) as image:
-        plain = image.convert("RGB")
-        if plain.size != (SIDE, SIDE):
-            plain = plain.resize((SIDE, SIDE), Image.Resampling.BOX)
-        return np.asarray(plain, dtype=np.uint8)
-
-
-def opened_picture(file: bytes, largest: int = LARGEST_PICTURE) -> Image.Image:
-    """A picture of which nothing is decoded yet; an error if its first bytes say it is large."""
-    image = Image.open(io.BytesIO(file), formats=("PNG", "JPEG", "WEBP"))
-    if image.width * image.height > largest:
-        raise FieldError(IMAGES, f"images must have at most {largest:,} pixels.")
-    return image
-
-
-@contextmanager
-def readable() -> Iterator[None]:
-    """Name the field if a file cannot be read."""
-    try:
-        yield
-    except (binascii.Error, UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
-        if isinstance(error, TellbackError):
-            raise
-        raise FieldError(IMAGES, "images must be PNG, JPEG or WebP files in base 64.") from error
-    except Image.DecompressionBombError as error:
-        raise FieldError(IMAGES, "images are too large.") from error
-
-
-def png_of(picture: Pictures) -> bytes:
-    """A picture as a PNG file."""
-    file = io.BytesIO()
-    Image.fromarray(picture).save(file, "PNG", compress_level=1)
-    return file.getvalue()
 
 
 class _NoGallery:

@@ -6,10 +6,10 @@ from tellback.agents import Greedy
 from tellback.agents.proposals import LogLinear
 from tellback.agents.proposing import Proposing
 from tellback.agents.recommended import WORD_BY_WORD
-from tellback.classroom.learning.content import png_of
 from tellback.classroom.learning.definition import IMAGES, WEIGH, Definition
 from tellback.classroom.learning.exam import Exam
 from tellback.classroom.learning.lesson_agent import LessonAgent
+from tellback.classroom.learning.pictures import png_of
 from tellback.classroom.learning.recorded import shown_content
 from tellback.classroom.store.active import ActiveDescription
 from tellback.classroom.store.rounds import Drawn

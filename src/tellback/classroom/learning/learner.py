@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from tellback.agents.proposing import ProposingAgent
-from tellback.classroom.learning.checkpoints import start_from_checkpoint
+from tellback.classroom.learning.checkpoints import checkpoint_of, start_from_checkpoint
 from tellback.classroom.learning.content import features_from
 from tellback.classroom.learning.definition import OFF, Definition
 from tellback.classroom.learning.demonstration import build_simulation, content_of
@@ -29,6 +29,7 @@ from tellback.classroom.store.active import (
     latest_described,
     read_active,
 )
+from tellback.classroom.store.checkpoints import add_checkpoint
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.database import Connection, Database
 from tellback.classroom.store.descriptions import AskedAgain, DescriptionResult, describe
@@ -133,6 +134,17 @@ class Learner:
         """Learn the new events of the log."""
         with self._lock, self._database.read() as connection:
             self.agent.follow(connection, self.lesson, latest_event(connection, self.lesson))
+
+    def keep_checkpoint(self) -> bool:
+        """Store the state of the agent, so that a restart is quick.
+
+        Returns False, and stores nothing, if words were redacted since: they must not come back.
+        """
+        with self._lock:
+            make = checkpoint_of(self.agent)
+        checkpoint = make()  # nobody waits for it, neither for the lesson nor for the database
+        with writing(self._database, self.lesson) as log:
+            return add_checkpoint(log, checkpoint)
 
     # Asking.
 
@@ -295,6 +307,7 @@ class Learner:
         saw_request: bool = False,
         asked_again: AskedAgain | None = None,
         wants_second: bool = False,
+        took_suggestion: bool = False,
         effect: bool = False,
     ) -> tuple[DescriptionResult, Effect | None]:
         """Store a description, and learn it; with ``effect``, also say what it changed.
@@ -317,6 +330,7 @@ class Learner:
                         saw_request=saw_request,
                         asked_again=asked_again,
                         wants_second=wants_second,
+                        took_suggestion=took_suggestion,
                     )
                 ),
                 alone=effect,

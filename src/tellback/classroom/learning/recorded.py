@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tellback.classroom.learning.content import picture_from, png_of
 from tellback.classroom.learning.definition import FEATURES, Definition
 from tellback.classroom.learning.importing import Importer, Stated
+from tellback.classroom.learning.pictures import picture_from, png_of
 from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tasks import Content
 from tellback.recordings import Recording

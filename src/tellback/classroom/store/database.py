@@ -23,6 +23,10 @@ DatabaseFailure = OperationalError
 BUSY_SECONDS = 30
 """Longest wait of a write for the writes of other processes."""
 
+MOST_LOG_PAGES = 10_000
+"""Pages of SQLite's write-ahead log (40 MB) after which a commit moves them: only if
+``Database.move_log`` does not keep up, or nobody calls it."""
+
 WRITES = "writes"
 
 
@@ -69,16 +73,26 @@ class Database:
             return False
         return True
 
+    def move_log(self) -> None:
+        """Move SQLite's write-ahead log into its database, as far as readers allow.
+
+        SQLite would do so in every hundredth commit or so, and somebody would wait for it: twice
+        for the disk, and for all pages changed since. Nobody waits for a thread that does it.
+        """
+        if self.sqlite:
+            self._checkpoint("PASSIVE")
+
     def scrub(self) -> bool:
         """Remove deleted data from SQLite's write-ahead log; False if readers are in the way.
 
         PostgreSQL overwrites deleted rows in its own time (vacuum).
         """
-        if not self.sqlite:
-            return True
+        return not self.sqlite or self._checkpoint("TRUNCATE")
+
+    def _checkpoint(self, kind: str) -> bool:
         raw = self.engine.raw_connection()
         try:
-            busy, _, _ = raw.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            busy, _, _ = raw.cursor().execute(f"PRAGMA wal_checkpoint({kind})").fetchone()
             return not busy
         finally:
             raw.close()
@@ -128,6 +142,7 @@ def _sqlite(url: Any) -> Engine:
         connection.isolation_level = None  # transactions begin in ``begin``, below
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint={MOST_LOG_PAGES}")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA secure_delete=ON")  # overwrite deleted data
 

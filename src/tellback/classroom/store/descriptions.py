@@ -67,13 +67,15 @@ def describe(
     saw_request: bool = False,
     asked_again: AskedAgain | None = None,
     wants_second: bool = False,
+    took_suggestion: bool = False,
 ) -> DescriptionResult:
     """Store a description of a response.
 
     A description that is sent twice is stored once. If the same teacher sends another one, the
     later one is active. If the teacher may have seen the request by then, it is marked: it teaches,
     but is no sample of the reward. So is one with ``saw_request``: its teacher knew the request.
-    So is one after a suggestion, and the log has what suggested it and whether it was edited.
+    So is one after a suggestion. The log has what suggested it, and whether the teacher edited or
+    ignored it.
 
     Parameters
     ----------
@@ -93,6 +95,8 @@ def describe(
     wants_second : bool
         Whether a second teacher is to describe the response too. Counts with the first description
         of a round only: later, others may have seen the request.
+    took_suggestion : bool
+        Whether the description began as the words of the suggestion.
     """
     judge = met or (lambda _, asked, told: match(asked.instruction, told))
     locked = lock_round(log, number, account)
@@ -118,7 +122,7 @@ def describe(
     if saw is None:
         saw = saw_request or suggested or has_seen(locked, account)
     suggestion = find_suggestion(log.connection, log.lesson, number) if suggested else None
-    used = None if suggestion is None else suggestion.used(description)
+    used = None if suggestion is None else suggestion.used(description, took_suggestion)
     data = description_data(description, saw, matched, used, asked_again)
     new = not any(one.kind is Kind.DESCRIBED for one in locked.events)
     seq = log.append(Kind.DESCRIBED, data, round=number, account=account)

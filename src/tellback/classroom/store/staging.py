@@ -24,11 +24,11 @@ from tellback.classroom.store.tables import events, pictures, rounds, tasks, web
 from tellback.classroom.store.tasks import Content, shown_data
 from tellback.specs import Data
 
-AT_ONCE = 500
-"""Events written with one statement."""
+AT_ONCE = 100
+"""Events of a page. Pages are the slices in which imports are written: others wait for one."""
 
-LARGEST_PAGE = 2**23
-"""Bytes of features and pictures written with one statement."""
+LARGEST_PAGE = 2**20
+"""Bytes of features and pictures of a page."""
 
 IN_MEMORY = 2**22
 """Bytes; more are kept in a file."""

@@ -32,9 +32,10 @@ class Suggestion(NamedTuple):
     description: Instruction
     by: str
 
-    def used(self, description: Instruction) -> Data:
-        """What a description that follows it says of it."""
-        return {"by": self.by, "edited": description != self.description}
+    def used(self, description: Instruction, took: bool) -> Data:
+        """What a description that follows it says of it; ``took`` if that began as its words."""
+        other = description != self.description
+        return {"by": self.by, "edited": other and took, "ignored": other and not took}
 
 
 def find_suggestion(connection: Connection, lesson: str, number: int) -> Suggestion | None:

@@ -9,8 +9,8 @@ from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
+from tellback.classroom.background_thread import BackgroundThread
 from tellback.classroom.learning.background_jobs import BackgroundJobs
-from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.collecting import Collected
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.demonstration import NAMES, PICTURES, demonstration
@@ -22,7 +22,7 @@ from tellback.classroom.learning.recorded import (
     recorded_definition,
 )
 from tellback.classroom.settings import Settings
-from tellback.classroom.store.database import Database, open_database
+from tellback.classroom.store.database import Database, DatabaseFailure, open_database
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.idempotency import delete_old_answers
 from tellback.classroom.store.lessons import LessonRow, create_lesson, find_lesson
@@ -34,6 +34,7 @@ from tellback.classroom.web.webhooks.outbox import Outbox
 from tellback.errors import UnknownNameError
 
 TIDY_SECONDS = 3600.0
+MOVE_LOG_SECONDS = 2.0
 MOST_OPEN = 64
 """Agents in memory; the least recently used is dropped first."""
 
@@ -55,6 +56,12 @@ class Classroom:
         self._lock = threading.Lock()
         self._opening: dict[str, threading.Lock] = {}
         self._jobs = BackgroundJobs(self.database, self.learner, also=(self._tidy,))
+        self._log_mover = BackgroundThread(
+            "mover of the write-ahead log",
+            self.database.move_log,
+            MOVE_LOG_SECONDS,
+            (DatabaseFailure,),
+        )
         self._tidied = -TIDY_SECONDS
         self.outbox = Outbox(self.database, settings.private_webhooks)
 
@@ -66,6 +73,7 @@ class Classroom:
     def open(self) -> None:
         """Start the background threads."""
         self._jobs.thread.start()
+        self._log_mover.start()
         self.outbox.thread.start()
 
     def create(self, name: str, definition: Definition, id: str | None = None) -> LessonRow:
@@ -95,8 +103,7 @@ class Classroom:
             if not taught:  # all or none of it is imported
                 import_recording(log, definition)
         if not taught:
-            with self.learner(id).locked() as agent, writing(self.database, id) as log:
-                keep_checkpoint(log, agent)
+            self.learner(id).keep_checkpoint()
         return id
 
     def own_lesson(self, name: str, collected: Collected, id: str | None = None) -> LessonRow:
@@ -109,11 +116,7 @@ class Classroom:
             with self.database.read() as connection:
                 return find_lesson(connection, id)
         if collected.said:
-            with (
-                self.learner(lesson.id).locked() as agent,
-                writing(self.database, lesson.id) as log,
-            ):
-                keep_checkpoint(log, agent)
+            self.learner(lesson.id).keep_checkpoint()
         return lesson
 
     def learner_at_hand(self, lesson: str) -> Learner | None:
@@ -169,5 +172,6 @@ class Classroom:
     def close(self) -> None:
         """Stop the threads and close the database."""
         self._jobs.thread.stop()
+        self._log_mover.stop()
         self.outbox.stop()
         self.database.close()

@@ -8,18 +8,16 @@ from typing import Any, BinaryIO
 
 from pydantic import TypeAdapter, ValidationError
 
-from tellback.classroom.learning.content import (
-    listed_from,
-    pictures_from,
-    png_of,
-    responses_from,
-)
+from tellback.classroom.learning.content import listed_from, responses_from
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.importing import Importer, Stated, UnfitLineError
+from tellback.classroom.learning.pictures import read_pictures
+from tellback.classroom.side_process import FOR_IMPORTS
 from tellback.classroom.store.descriptions import AskedAgain
 from tellback.classroom.store.log import Kind
 from tellback.classroom.store.rounds import Drawn
 from tellback.classroom.store.tasks import Content
+from tellback.classroom.turns import paced
 from tellback.classroom.web.problems import Problem, invalid
 from tellback.classroom.web.schemas.log_lines import (
     AskedLine,
@@ -45,7 +43,7 @@ Line = tuple[int, bytes]
 
 def import_lines(file: BinaryIO, importer: Importer, definition: Definition, longest: int) -> None:
     """Import a file line by line; an error names the line and the field that is wrong."""
-    lines = numbered_lines(file, longest)
+    lines = paced(numbered_lines(file, longest))
     first = next(lines, None)
     if first is None:
         raise invalid("body", "The body has no line.")
@@ -82,7 +80,9 @@ def _import_round(line: Line, importer: Importer, definition: Definition) -> Non
     played = _parsed(_PLAYED, line)
     with _on_line(line[0]):
         definition.demand_instruction(played.instruction, "instruction")
-        responses, images = responses_from(definition, played.features, played.texts, played.images)
+        responses, images = responses_from(
+            definition, played.features, played.texts, played.images, read=FOR_IMPORTS
+        )
         content = Content(played.context, played.texts, images)
         number = importer.ask(
             played.instruction,
@@ -151,7 +151,7 @@ def _import_asked(event: AskedLine, importer: Importer, definition: Definition, 
     responses = listed_from(shown.features, definition.facts.dim)
     images = None
     if shown.images is not None:
-        images = [png_of(picture) for picture in pictures_from(shown.images)]
+        images = FOR_IMPORTS(read_pictures, shown.images, True)[1]
     content = Content(shown.context, shown.texts, images)
     data = event.data
     number = importer.ask(

@@ -15,10 +15,10 @@ from tellback.classroom.learning.collecting import (
     MOST_RESPONSES,
     OwnResponse,
 )
-from tellback.classroom.learning.content import readable
+from tellback.classroom.learning.pictures import readable
 from tellback.classroom.web.import_lines import numbered_lines, wrong_line
 from tellback.classroom.web.problems import invalid
-from tellback.classroom.web.routing import strict_json
+from tellback.classroom.web.strict_json import strict_json
 from tellback.errors import SettingError
 from tellback.recordings.fields import response_from_data
 from tellback.recordings.reading import response_of

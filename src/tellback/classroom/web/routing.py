@@ -1,7 +1,4 @@
-"""Routes of the API: strict JSON (RFC 8259), read only from callers who may send it.
-
-Strict means: UTF-8, no duplicate names, no NaN, no endless nesting.
-"""
+"""Routes of the API: strict JSON, read only from callers who may send it."""
 
 from __future__ import annotations
 
@@ -10,22 +7,18 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tellback.classroom.turns import Turns
+from tellback.classroom.side_process import FOR_REQUESTS
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.security.authentication import Needs
+from tellback.classroom.web.strict_json import LARGE, large_json, strict_json
 
 FILE = {"schema": {"type": "string", "format": "binary"}}
 """An answer that is a file, in the description of the API."""
-
-LARGE = 2**16
-"""Bytes of a body that is parsed in a thread: a change of threads takes as long as 10 KB."""
-
-
-PARSING = Turns("Too many large requests are being read: try again in a moment.", pause=True)
 
 
 class StrictRequest(Request):
@@ -34,12 +27,14 @@ class StrictRequest(Request):
     async def json(self) -> Any:
         """The body; a ``JSONDecodeError`` for anything else."""
         if not hasattr(self, "_json"):
-            body = await self.body()
-            if len(body) <= LARGE:
-                self._json = strict_json(body)
-            else:  # small requests must not wait for it, nor for several of its kind
-                self._json = await run_in_threadpool(_in_turn, body)
+            self._json = strict_json(await self.body())
         return self._json
+
+    async def read_large(self, field: Any) -> None:
+        """Parse and validate a large body, for a field, while other requests go on."""
+        body = await self.body()
+        if len(body) > LARGE and "json" in self.headers.get("content-type", ""):
+            self._json = await run_in_threadpool(_read_large, body, field)
 
 
 class StrictRoute(APIRoute):
@@ -53,9 +48,24 @@ class StrictRoute(APIRoute):
         async def strict(request: Request) -> Response:
             for caller in callers:  # before the body is read: it may be large
                 await caller(request)
-            return await handler(StrictRequest(request.scope, request.receive))
+            strictly = StrictRequest(request.scope, request.receive)
+            if self.body_field is not None:
+                await strictly.read_large(self.body_field)
+            return await handler(strictly)
 
         return strict
+
+
+def _read_large(body: bytes, field: Any) -> Any:
+    """The valid body. FastAPI would validate it in the thread that answers all requests."""
+    try:
+        value = FOR_REQUESTS(large_json, body)
+    except json.JSONDecodeError as error:
+        raise RequestValidationError([{"type": "json_invalid", "loc": ("body",)}]) from error
+    found, errors = field.validate(value, {}, loc=("body",))
+    if errors:
+        raise RequestValidationError(errors)
+    return found
 
 
 class HeadAsGet:
@@ -95,30 +105,3 @@ def api_router(tag: str, *statuses: int, prefix: str = "") -> APIRouter:
     """A router with strict routes, whose endpoints may answer with problems of these statuses."""
     declared = problems(401, 403, 409, *statuses)
     return APIRouter(prefix=prefix, route_class=StrictRoute, tags=[tag], responses=declared)
-
-
-def _in_turn(body: bytes) -> Any:
-    with PARSING:
-        return strict_json(body)
-
-
-def strict_json(body: bytes) -> Any:
-    """The value of a body, or a ``JSONDecodeError``."""
-    try:
-        return json.loads(body.decode(), parse_constant=_refuse, object_pairs_hook=_only_once)
-    except json.JSONDecodeError:
-        raise
-    except (ValueError, RecursionError) as error:
-        # Not UTF-8, a number of thousands of digits, a name twice, or too many brackets.
-        raise json.JSONDecodeError(type(error).__name__, "", 0) from error
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON.")
-
-
-def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("A name occurs twice.")
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -71,7 +72,12 @@ def app_of_environment() -> FastAPI:
     sys.setswitchinterval(SWITCH_SECONDS)
     values = given["settings"]
     lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-    return create_app(Settings(**{**values, **lists}), Path(given["shared"]))
+    app = create_app(Settings(**{**values, **lists}), Path(given["shared"]))
+    # What is there now stays: the garbage collector would look through all of it again and again,
+    # for as long as ten requests.
+    gc.collect()
+    gc.freeze()
+    return app
 
 
 def _log(level: int) -> None:

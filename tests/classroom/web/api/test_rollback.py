@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
@@ -144,8 +143,7 @@ def test_redacted_words_are_in_no_file(tmp_path: Path) -> None:
         room.done("PUT", f"/lessons/{lesson}/rounds/{number}/description", json=description)
     learner = room.inside.learner(lesson)
     learner.catch_up()
-    with writing(room.inside.database, lesson) as log:
-        assert keep_checkpoint(log, learner.agent)
+    assert learner.keep_checkpoint()
     assert _holding(tmp_path, words)
     # One process has learned the words, another deletes them before the first keeps its state.
     stale = Learner(room.inside.database, _found(room, lesson))
@@ -154,8 +152,7 @@ def test_redacted_words_are_in_no_file(tmp_path: Path) -> None:
     done = {"teacher": other.ids["eng"], "events": 3, "lessons": 1, "scrubbed": True}
     assert answer == done
     assert not _holding(tmp_path, words)
-    with writing(room.inside.database, lesson) as log:
-        assert not keep_checkpoint(log, stale.agent)
+    assert not stale.keep_checkpoint()
     with room.inside.database.read() as connection:
         assert not connection.execute(select(checkpoints)).all()
         assert not connection.execute(

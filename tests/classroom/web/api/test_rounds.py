@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from tellback.classroom.learning.checkpoints import keep_checkpoint
 from tellback.classroom.learning.importing import Importer
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.lessons import find_lesson
-from tellback.classroom.store.log import Kind, writing
+from tellback.classroom.store.log import Kind
 from tellback.classroom.web.api import rounds as rounds_api
 from tests.support.api_room import AGENT, API, FEATURES, Room, _kept_lesson
 from tests.support.states import same_state
@@ -94,8 +93,7 @@ def test_what_a_model_refuses_is_not_learned_and_stops_nothing_else(
     effect = room.done("PUT", path, json={"description": 1})["effect"]
     assert (effect["learned"], effect["requests"]) == (2, 1)
     assert room.done("GET", f"/lessons/{lesson}/progress")["described"] == 4
-    with writing(room.inside.database, lesson) as log:
-        assert keep_checkpoint(log, learner.agent)
+    assert learner.keep_checkpoint()
     with room.inside.database.read() as connection:
         again = Learner(room.inside.database, find_lesson(connection, lesson))
     assert again.agent.learned == 2

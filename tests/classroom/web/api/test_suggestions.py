@@ -17,18 +17,29 @@ def suggested(room: Room, lesson: str, round: int, description: int = 2) -> dict
     return found
 
 
-@pytest.mark.parametrize(("said", "edited"), [(2, False), (0, True)])
-def test_a_teacher_accepts_or_edits_and_the_log_has_it(room: Room, said: int, edited: bool) -> None:
+@pytest.mark.parametrize(
+    ("said", "took", "edited", "ignored"),
+    [
+        (2, True, False, False),
+        (2, False, False, False),
+        (0, True, True, False),
+        (0, False, False, True),
+    ],
+)
+def test_a_teacher_accepts_edits_or_ignores_and_the_log_has_it(
+    room: Room, said: int, took: bool, edited: bool, ignored: bool
+) -> None:
     lesson = room.lesson()
     room.ask(lesson)
     assert suggested(room, lesson, 1)["new"]
     assert not suggested(room, lesson, 1)["new"]
     claim = room.done("POST", f"/lessons/{lesson}/claims", room.ann)
     assert claim["suggestion"] == {"description": 2, "by": "seer-7b"}
-    answer = room.tell(lesson, 1, said, room.ann)
+    told = {"description": said, "took_suggestion": took}
+    answer = room.done("PUT", f"/lessons/{lesson}/rounds/1/description", room.ann, json=told)
     assert (answer["saw_request"], answer["matched"]) == (True, None)
     state = room.done("GET", f"/lessons/{lesson}/rounds/1")
-    assert state["suggested"] == {"by": "seer-7b", "edited": edited}
+    assert state["suggested"] == {"by": "seer-7b", "edited": edited, "ignored": ignored}
     assert room.done("GET", f"/lessons/{lesson}/progress")["matches"] is None
     room.assert_rebuilt(lesson)
     lines = room.send("GET", f"/lessons/{lesson}/export").content

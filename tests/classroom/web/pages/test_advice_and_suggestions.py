@@ -35,5 +35,9 @@ def test_the_report_is_shown_and_a_suggestion_is_taken(browser: Browser, tmp_pat
         page.keyboard.type(", lit")
         page.keyboard.press("Enter")
         expect(page.locator("#after")).to_be_visible()
-        assert lesson.round(number)["suggested"] == {"by": "seer-7b", "edited": True}
+        assert lesson.round(number)["suggested"] == {
+            "by": "seer-7b",
+            "edited": True,
+            "ignored": False,
+        }
         page.close()

@@ -229,11 +229,30 @@ def test_accounts_and_passwords_are_managed_on_a_page(page: Page, shared: Runnin
     expect(page.locator("[data-name=ada] .problem")).to_contain_text("last account")
 
 
+def test_engineers_make_and_revoke_their_own_tokens(page: Page, shared: Running) -> None:
+    signed_in(page, shared, "eng").goto(f"{shared.url}/accounts")
+    assert page.locator("#add, #all").count() == 0
+    page.locator("#token-days").fill("0")
+    page.locator("#token-name").fill("my robot")
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.locator("#new-token .problem")).not_to_be_empty()
+    page.locator("#token-days").fill("7")
+    page.get_by_role("button", name="Make a token").click()
+    expect(page.locator("#tokens li")).to_contain_text("my robot, until ")
+    accessible(page)
+    secret = page.locator("#secret code").inner_text()
+    there, sent = f"{shared.url}/api/v1/me", {"Authorization": f"Bearer {secret}"}
+    assert httpx.get(there, headers=sent).json()["name"] == "eng"
+    page.get_by_role("button", name="Revoke the token my robot").click()
+    expect(page.locator("#tokens li")).to_have_count(0)
+    assert httpx.get(there, headers=sent).status_code == 401
+
+
 def test_everybody_changes_their_own_password_and_only_admins_see_others(
     page: Page, shared: Running
 ) -> None:
     signed_in(page, shared, "tea").goto(f"{shared.url}/accounts")
-    assert page.locator("#add, #all").count() == 0
+    assert page.locator("#add, #all, #tokens").count() == 0
     accessible(page)
     page.locator("#current").fill(PASSWORD)
     page.locator("#fresh").fill("new " + PASSWORD)

@@ -8,7 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tellback.classroom.web.webhooks import addresses
-from tellback.errors import TellbackError
+from tellback.errors import FieldError, TellbackError
 from tests.support.api_room import Room, _kept_lesson
 from tests.support.hostile_school import School, demand
 
@@ -82,11 +82,16 @@ def test_a_hook_to_this_machine_by_name_is_refused_when_it_is_made(
     assert "public internet" in demand(answer, 422, "invalid", "url")
 
 
-def test_a_hook_to_a_name_without_an_address_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hook_to_a_name_without_an_address_is_accepted_unless_it_is_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def nowhere(*_: object, **__: object) -> None:
         raise OSError
 
     monkeypatch.setattr(socket, "getaddrinfo", nowhere)
+    for host in ("localhost.", "LocalHost", "my.localhost", "localhost.localhost."):
+        with pytest.raises(FieldError, match="public internet"):
+            addresses.checked_url(f"https://{host}/told", private=False)
     url = "https://soon.example/told"
     assert addresses.checked_url(url, private=False) == url
     with pytest.raises(TellbackError, match="no address"):

@@ -54,6 +54,7 @@ def describe(
         saw_request=body.saw_request,
         asked_again=asked_again,
         wants_second=_wants_second(learner, round, caller, told),
+        took_suggestion=body.took_suggestion,
         effect=effect,
     )
     counted = given._asdict() | {"matched": None if given.saw_request else given.matched}

@@ -59,7 +59,7 @@ def _drawn(room: Classroom, learner: Learner, body: NewPreview) -> Drawn | None:
     """The response that was drawn in the round, where responses are too many to list."""
     if body.round is None:
         return None
-    if body.features or body.texts or body.images:
+    if any(given is not None for given in (body.features, body.texts, body.images)):
         raise invalid("round", "Give either a round or candidates, not both.")
     with room.database.read() as connection:
         round = find_round(connection, learner.lesson, body.round)

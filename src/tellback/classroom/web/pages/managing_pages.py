@@ -35,7 +35,7 @@ def new_lesson(request: Request, room: AClassroom, visitor: Visitor) -> Response
 
 @router.get("/accounts")
 def accounts(request: Request, room: AClassroom, visitor: Visitor) -> Response:
-    """One's own password; and for admins all accounts and tokens."""
+    """One's own password and, for engineers, tokens; and for admins all accounts and tokens."""
     if visitor is None:
         return to_login(request)
     return render(
@@ -44,6 +44,7 @@ def accounts(request: Request, room: AClassroom, visitor: Visitor) -> Response:
         visitor,
         "accounts.html",
         manages=visitor.role.may(Role.ADMIN),
+        has_tokens=visitor.role.may(Role.ENGINEER),
         roles=[role.value for role in Role],
         longest_name=LONGEST_NAME,
         shortest_password=passwords.SHORTEST,

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import hashlib
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+import numpy as np
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from tellback.classroom.learning.sureness import Answer
 from tellback.classroom.store.rounds import RoundStatus
@@ -15,10 +24,27 @@ from tellback.classroom.web.schemas.suggestions import UsedSuggestion
 MOST_CANDIDATES = 100_000
 
 
+def _numbers(given: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    """Features; those of a large body are an array, and checked (``strict_json.large_json``)."""
+    return given if isinstance(given, np.ndarray) else handler(given)
+
+
+def _stated(given: Any) -> Any:
+    """Features in the digest of a request."""
+    return hashlib.sha256(given.tobytes()).hexdigest() if isinstance(given, np.ndarray) else given
+
+
+Features = Annotated[
+    list[list[float]],
+    WrapValidator(_numbers),
+    PlainSerializer(_stated, return_type=Any),
+]
+
+
 class Candidates(Body):
     """The possible responses: features, or texts or pictures to be encoded."""
 
-    features: list[list[float]] | None = Field(None, max_length=MOST_CANDIDATES)
+    features: Features | None = Field(None, max_length=MOST_CANDIDATES)
     texts: list[Text] | None = Field(None, max_length=MOST_CANDIDATES)
     images: list[str] | None = Field(
         None, max_length=200, description="PNG, JPEG or WebP files in base 64."

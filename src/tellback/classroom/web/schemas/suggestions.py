@@ -41,4 +41,5 @@ class UsedSuggestion(BaseModel):
     """The suggestion before a description."""
 
     by: str
-    edited: bool = Field(description="Whether the teacher said something else.")
+    edited: bool = Field(description="Whether the teacher took it and changed it.")
+    ignored: bool = Field(False, description="Whether the teacher said something else instead.")

@@ -42,6 +42,9 @@ class NewDescription(Body):
         description="If they corrected it before it was stored, what they had said. This one "
         "counts as a match or not, and the description teaches.",
     )
+    took_suggestion: bool = Field(
+        False, description="Whether the words began as those of the suggestion."
+    )
 
 
 class EffectAnswer(BaseModel):

@@ -37,8 +37,10 @@ class Needs(SecurityBase):
 
     async def __call__(self, request: Request) -> Caller:
         """The caller; a problem if they are unknown or their role is not enough."""
-        caller = await _caller(request)
-        request.scope.setdefault("state", {})["caller"] = caller
+        state = request.scope.setdefault("state", {})
+        caller: Caller | None = state.get("caller")
+        if caller is None:  # else it was known before the body was read
+            caller = state["caller"] = await _caller(request)
         if not caller.role.may(self.role):
             raise forbidden(
                 f"That needs the role {self.role}, and you have the role {caller.role}."

@@ -65,7 +65,9 @@ def _addresses(host: str, port: int | None) -> list[Address]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        return []
+        # Not every resolver knows "localhost." and the names below it (RFC 6761).
+        local = f".{host.rstrip('.')}".endswith(".localhost")
+        return [ipaddress.IPv4Address("127.0.0.1")] if local else []
     return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
 
 

@@ -1,4 +1,4 @@
-// Accounts: one's own password, and for admins everybody's role, password and tokens.
+// Accounts: one's own password and tokens, and for admins everybody's role, password and tokens.
 
 import { account as mine, call, get } from "./api.js";
 import { byId, make, setText } from "./dom.js";
@@ -10,12 +10,12 @@ async function send(form, method, path, body) {
   problem.textContent = "";
   try {
     const result = await call(method, path, body);
-    if (result.ok) return true;
+    if (result.ok) return result;
     problem.textContent = says(result);
   } catch {
     problem.textContent = "The service does not answer: nothing was changed.";
   }
-  return false;
+  return null;
 }
 
 byId("own")?.addEventListener("submit", async (event) => {
@@ -34,6 +34,18 @@ byId("add")?.addEventListener("submit", async (event) => {
   await draw(`The account ${name} is there.`);
 });
 
+byId("new-token")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const days = byId("token-days").value;
+  const body = { name: byId("token-name").value, days: days === "" ? null : Number(days) };
+  const made = await send(event.target, "POST", "/api/v1/tokens", body);
+  if (!made) return;
+  event.target.reset();
+  byId("secret").hidden = false;
+  byId("secret").querySelector("code").textContent = made.answer.secret;
+  await draw();
+});
+
 const button = (words, does) => {
   const made = make("button", { type: "button" }, words);
   made.addEventListener("click", does);
@@ -43,6 +55,15 @@ const button = (words, does) => {
 function field(id, label, input, words) {
   const form = make("form", { class: "say", novalidate: true }, make("label", { for: id }, label), input, make("button", { type: "submit" }, words));
   return form;
+}
+
+function tokenLine(token, box, whose = "") {
+  const until = token.expires ? `, until ${new Date(token.expires * 1000).toLocaleDateString()}` : "";
+  const revoke = button("Revoke", async () => {
+    if (await send(box, "DELETE", `/api/v1/tokens/${token.id}`)) await draw(`The token ${token.name} is revoked.`);
+  });
+  revoke.setAttribute("aria-label", `Revoke the token ${token.name}${whose}`);
+  return make("li", {}, `${token.name}${until} `, revoke);
 }
 
 function accountBox(one, tokens) {
@@ -67,17 +88,7 @@ function accountBox(one, tokens) {
   const able = button(one.disabled ? "Enable" : "Disable", () =>
     change({ disabled: !one.disabled }, `${one.name} is ${one.disabled ? "enabled" : "disabled"}.`),
   );
-  const lines = tokens.map((token) =>
-    make(
-      "li",
-      {},
-      `${token.name} `,
-      button(`Revoke`, async () => {
-        if (await send(box, "DELETE", `/api/v1/tokens/${token.id}`)) await draw(`The token ${token.name} is revoked.`);
-      }),
-    ),
-  );
-  for (const [place, line] of lines.entries()) line.lastChild.setAttribute("aria-label", `Revoke the token ${tokens[place].name} of ${one.name}`);
+  const lines = tokens.map((token) => tokenLine(token, box, ` of ${one.name}`));
   able.setAttribute("aria-label", `${able.textContent} ${one.name}`);
   const state = [one.role, one.disabled ? "disabled" : "", one.id === mine ? "you" : ""].filter(Boolean).join(", ");
   box.append(
@@ -97,18 +108,30 @@ function accountBox(one, tokens) {
   return box;
 }
 
+const valid = (token) => !token.revoked && !(token.expires && token.expires * 1000 < Date.now());
+
+async function drawOwn() {
+  const found = await get("/api/v1/tokens");
+  if (!found.ok) throw new Error(says(found));
+  const form = byId("new-token");
+  byId("tokens").replaceChildren(...found.answer.filter(valid).map((token) => tokenLine(token, form)));
+}
+
+async function drawAll(list) {
+  const [accounts, tokens] = await Promise.all([get("/api/v1/accounts"), get("/api/v1/tokens?everybody=true")]);
+  if (!accounts.ok || !tokens.ok) throw new Error(says(accounts.ok ? tokens : accounts));
+  const theirs = (one) => tokens.answer.filter((token) => valid(token) && token.account === one.id);
+  list.replaceChildren(...accounts.answer.map((one) => accountBox(one, theirs(one))));
+}
+
 async function draw(told = "") {
-  const list = byId("all");
-  if (!list) return;
   try {
-    const [accounts, tokens] = await Promise.all([get("/api/v1/accounts"), get("/api/v1/tokens?everybody=true")]);
-    if (!accounts.ok || !tokens.ok) throw new Error(says(accounts.ok ? tokens : accounts));
-    const valid = tokens.answer.filter((token) => !token.revoked);
-    list.replaceChildren(...accounts.answer.map((one) => accountBox(one, valid.filter((token) => token.account === one.id))));
+    if (byId("tokens")) await drawOwn();
+    if (byId("all")) await drawAll(byId("all"));
     setText("banner", told);
   } catch (error) {
     setText("banner", error.message);
   }
 }
 
-draw();
+if (byId("own")) draw();

@@ -112,6 +112,7 @@ function show(shown) {
 }
 
 function take(text) {
+  current.took = true;
   said.value = text;
   keepDraft(current.round, text);
   said.focus();
@@ -161,7 +162,7 @@ async function submit(kind, text = said.value) {
       return;
     }
   }
-  const answer = kind === "described" ? answerOf(current) : {};
+  const answer = kind === "described" ? { ...answerOf(current), ...tookOf(current) } : {};
   clearQuestion();
   keepDone([...done(), { round, kind, text, shown: current, reached: false }]);
   keepDraft(round, "");
@@ -189,8 +190,12 @@ function change(text) {
   const last = entries.pop();
   if (!last || !text.trim()) return;
   keepDone([...entries, { ...last, text }]);
-  outbox.add({ kind: "described", round: last.round, text, description: instructionFrom(text) });
+  const answer = tookOf(last.shown);
+  outbox.add({ kind: "described", round: last.round, text, description: instructionFrom(text), answer });
 }
+
+// Whether the words began as a suggestion.
+const tookOf = (shown) => (shown?.took ? { took_suggestion: true } : {});
 
 // --- What became of it ---------------------------------------------------------------------------
 
