@@ -30,12 +30,13 @@ def maxima(values: Array, random: bool) -> Indices:
 
     Empty if any value is not finite.
     """
-    highest = values[0]
+    highest, total = values[0], 0.0
     for value in values:
-        highest = max(highest, value)
+        highest = value if value > highest else highest
+        total += value
     tied = np.empty(len(values), np.int64)
     count = 0
-    if np.isfinite(values.sum()):
+    if np.isfinite(total):
         lowest = highest - TOLERANCE * abs(highest)
         for y in range(len(values)):
             if values[y] >= lowest and (random or not count):
