@@ -16,9 +16,9 @@ from pathlib import Path
 
 from benchmarks.kept import keep
 from tellback.agents import EpsilonGreedy
-from tellback.lab import Engine, Processes, RunSpec, Store, run_missing
-from tellback.lab.engines import RayCluster
-from tellback.lab.run_one import Finished, run_one
+from tellback.lab import Processes, RayCluster, RunSpec, Store, run_missing
+from tellback.lab.engines.engine import Engine
+from tellback.lab.run_one import Finished, job_of, run_one
 from tellback.worlds import Synthetic
 
 RUNS, ROUNDS, CORES = 400, 100, 1000
@@ -45,10 +45,10 @@ def alone() -> tuple[float, float]:
     """Seconds of a run itself, and of writing its result."""
     with tempfile.TemporaryDirectory() as folder:
         store, written = Store(Path(folder)), 0.0
-        run_one(runs(0, 1)[0])
+        run_one(job_of(runs(0, 1)[0]))
         began = time.perf_counter()
         for run in runs(10, RUNS):
-            finished = run_one(run)
+            finished = run_one(job_of(run))
             assert isinstance(finished, Finished)
             writing = time.perf_counter()
             store.write(finished)

@@ -42,7 +42,8 @@ class Problem:
         self.instructions = 2000 if kind == "lhi" else 1
         lists = LISTS if kind == "fresh" else 1
         self.matrices = list(rng.dirichlet(np.ones(dim), size=(lists, responses)))
-        self.f = rng.random((self.instructions, dim))
+        f = rng.random((self.instructions, dim))
+        self._probabilities = [(f @ matrix.T).tolist() for matrix in self.matrices]
         self._asked = rng.integers(self.instructions, size=4096).tolist()
         self._luck = rng.random(4096).tolist()
 
@@ -55,7 +56,7 @@ class Problem:
 
     def reward(self, which: int, x: int, y: int, luck: float) -> int:
         """1 with probability f(x) . g(y), else 0."""
-        return int(luck < float(self.f[x] @ self.matrices[which][y]))
+        return int(luck < self._probabilities[which][x][y])
 
 
 def tellback(problem: Problem) -> Step:
