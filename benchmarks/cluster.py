@@ -28,7 +28,9 @@ HOUR = 3600.0
 
 def runs(first: int, count: int) -> list[RunSpec]:
     """Short runs that differ only in their seeds."""
-    return [RunSpec(WORLD, EpsilonGreedy(0.1), ROUNDS, seed) for seed in range(first, first + count)]
+    return [
+        RunSpec(WORLD, EpsilonGreedy(0.1), ROUNDS, seed) for seed in range(first, first + count)
+    ]
 
 
 def seconds(engine: Engine) -> float:

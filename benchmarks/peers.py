@@ -66,7 +66,7 @@ def _version(python: Path, name: str) -> str:
 def seconds(python: Path, name: str, cell: tuple[str, str, str], budget: float) -> float | None:
     """CPU seconds a round in a process of its own; None if it fails, as for lack of memory."""
     loops = Path(__file__).parent / "peer_loops.py"
-    single = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     ours = name in ("tellback", "tellback_run", "numpy")
     ran = subprocess.run(
         [str(sys.executable if ours else python), str(loops), name, *cell, str(budget)],

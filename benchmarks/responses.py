@@ -17,7 +17,6 @@ from collections.abc import Callable
 import numpy as np
 
 from benchmarks.kept import keep, kept
-
 from tellback.agents import LORIL
 from tellback.agents.agent import ModelAgent
 from tellback.arrays import Array, Indices
@@ -35,6 +34,7 @@ SIZES = (
 )
 LARGEST = 3_000_000_000
 """Bytes of features, at most."""
+ATTEMPTS = 5
 WORSE = 1.5
 """How much worse than in the kept results a ratio may be."""
 
@@ -175,13 +175,20 @@ def responses() -> bool:
 
 
 def short() -> bool:
-    """Whether no ratio to bare NumPy is worse by half than it should be."""
+    """Whether no ratio to bare NumPy is worse by half than it should be.
+
+    A ratio that is too high is measured again: neighbours can only make it worse for a while.
+    """
     met = True
     before = kept("responses")["measured"]
     for name in SHORT:
         bar = WORSE * before[name]["ratio"]
         count, dim = (int(part.split("=")[1]) for part in name.split(",")[:2])
-        ratio = against_numpy(count, dim, name.endswith("fixed"), 9)["ratio"]
+        ratio = np.inf
+        for _ in range(ATTEMPTS):
+            ratio = min(ratio, against_numpy(count, dim, name.endswith("fixed"), 9)["ratio"])
+            if ratio <= bar:
+                break
         print(f"{name:<28} {ratio:6.2f} (bar {bar:.2f})")
         met = met and ratio <= bar
     return met
