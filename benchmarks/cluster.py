@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from benchmarks.kept import keep
 from tellback.agents import EpsilonGreedy
@@ -65,7 +66,7 @@ def cluster() -> bool:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     played, written = alone()
     here = seconds(Processes(2))
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    nodes: Any = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     try:
         nodes.add_node(num_cpus=1)
         there = seconds(RayCluster(nodes.address))

@@ -107,7 +107,8 @@ def write_page() -> None:
             mark = re.escape(f"<!-- {name} -->")
             table = f"<!-- {name} -->\n\n" + "\n".join(lines) + f"\n\n<!-- end of {name} -->"
             pattern = mark + r".*?" + re.escape(f"<!-- end of {name} -->")
-            text, count = re.subn(pattern, lambda _, table=table: table, text, flags=re.DOTALL)
+            table = table.replace("\\", r"\\")  # no reference to a group
+            text, count = re.subn(pattern, table, text, flags=re.DOTALL)
             assert count == 1, f"{PAGE.name} has {count} places for the table {name!r}"
     PAGE.write_text(text)
     with styled():

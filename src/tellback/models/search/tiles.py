@@ -236,7 +236,7 @@ def _highest(score: Array, width: Array, k: float, high: Array) -> float:
             high[j] = value if value > high[j] else high[j]
     for y in range(whole, len(width)):
         high[0] = max(high[0], score[y] + k * np.sqrt(width[y]))
-    highest = high[0]
+    highest: float = high[0]
     for j in range(1, _LANES):
         highest = max(highest, high[j])
     return highest
