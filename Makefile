@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: teach paper league test fuzz slow lint docs bench browser clean
+.PHONY: teach paper league test fuzz slow lint docs bench ratios browser clean
 
 teach: .venv/classroom  ## teach an agent in your browser; make teach ARGS='--port 9000'
 	$(BIN)/tellback teach $(ARGS)
@@ -39,6 +39,9 @@ docs: .venv/test  ## the documentation, as a site in site/
 
 bench: .venv/test  ## speed, as ratios measured side by side
 	$(BIN)/python -m benchmarks
+
+ratios: .venv/test  ## seconds: fails if a ratio to bare NumPy got worse by more than half
+	$(BIN)/python -m benchmarks.responses --short
 
 browser:  ## the tests' Chromium: TELLBACK_CHROMIUM, or one on the path, or else Debian's is installed
 	@for name in $${TELLBACK_CHROMIUM:-chromium chromium-browser google-chrome}; do \

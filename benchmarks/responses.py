@@ -1,35 +1,40 @@
 """Act and learn every round among many responses: against bare NumPy, and against the memory.
 
-    python -m benchmarks.responses            # all sizes; some minutes
+    python -m benchmarks.responses            # all sizes; some 20 minutes, and 12 GB of memory
     python -m benchmarks.responses --short    # seconds: fails if a ratio got worse by half
 
-All is CPU time of one thread: the minimum of repeats, both sides in turns. So it can be measured
-beside other work.
+CPU time of one thread, the minimum of repeats, both sides in turns, can be measured beside other
+work. What all threads do together is time on the clock, and needs a quiet machine.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import platform
 import sys
 import time
-from pathlib import Path
+from collections.abc import Callable
 
-import numba
 import numpy as np
 
+from benchmarks.kept import keep, kept
 from tellback.agents import LORIL
 from tellback.agents.agent import ModelAgent
 from tellback.arrays import Array, Indices
-from tellback.compiled import compiled_freely
+from tellback.compiled import compiled_for_threads
 from tellback.models import Ridge
+from tellback.models.threads import in_threads
 from tellback.responses import Listed
 from tellback.roles import Facts, Task
 
-RESULTS = Path(__file__).parent / "results"
 K, LAM, INSTRUCTIONS = 0.1, 1.0, 5
 SHORT = ("K = 50, d = 20, fixed", "K = 50, d = 20, fresh", "K = 2000, d = 20, fresh")
+SIZES = (
+    *((10, 10), (50, 20), (2_000, 20), (2_000, 64), (2_000, 256)),
+    *((10, 16), (100, 16), (1_000, 16), (10, 64), (100, 64), (1_000, 64)),
+)
+LARGEST = 3_000_000_000
+"""Bytes of features, at most."""
+ATTEMPTS = 5
 WORSE = 1.5
 """How much worse than in the kept results a ratio may be."""
 
@@ -81,92 +86,109 @@ def against_numpy(responses: int, dim: int, fixed: bool, repeats: int) -> dict[s
     return {"tellback us": us, "numpy us": them, "ratio": us / them}
 
 
-@compiled_freely
-def _read(values: Indices) -> int:
+@compiled_for_threads
+def _read(values: Indices, totals: Indices, begin: int, end: int) -> None:
     """A sum of whole numbers, which is as fast as memory."""
-    total = 0
-    for value in values:
-        total += value
-    return total
+    part, total = values[begin:end], 0
+    for n in range(len(part)):  # without an index it would not be vectorised
+        total += part[n]
+    totals[begin] = total
+
+
+def clustered_features(responses: int, dim: int, dtype: str) -> Listed:
+    """Responses in 300 normal clusters."""
+    rng = np.random.default_rng(2)
+    centres = rng.standard_normal((300, dim), dtype=np.float32)
+    features = centres[rng.integers(300, size=responses)]
+    for part in np.array_split(features, max(1, responses // 100_000)):  # little memory at a time
+        part += 0.1 * rng.standard_normal(part.shape, dtype=np.float32)
+    features /= np.float32(dim**0.5)
+    return Listed(features.astype(dtype, copy=False))
 
 
 def many(responses: int, dim: int, dtype: str, rounds: int = 60) -> dict[str, float]:
     """Seconds a round of both searches in clustered features, and to read the features once."""
-    rng = np.random.default_rng(2)
-    centres = rng.standard_normal((300, dim), dtype=np.float32)
-    features = centres[rng.integers(300, size=responses)]
-    features += 0.1 * rng.standard_normal((responses, dim), dtype=np.float32)
-    features /= np.float32(dim**0.5)
-    listed = Listed(features.astype(dtype))
-    del features
+    listed = clustered_features(responses, dim, dtype)
     words = listed.columns.reshape(-1).view(np.int64)
-    agents = {way: built(dim, True, way) for way in ("scan", "pruned")}
-    times: dict[str, list[float]] = {"read": [], "scan": [], "pruned": []}
-    same = True
+    totals = np.zeros(len(words), np.int64)
+    ways = {"scan": "scan", "scan, threads": "scan", "pruned": "pruned"}
+    agents = {name: built(dim, True, way) for name, way in ways.items()}
+    times: dict[str, list[float]] = {name: [] for name in ("read", "read, threads", *ways)}
+    rng, same = np.random.default_rng(3), True
     for x in rng.integers(INSTRUCTIONS, size=rounds).tolist():
-        task, chosen = Task(None, x, listed), dict[str, int]()
-        began = time.process_time()
-        _read(words)
-        times["read"].append(time.process_time() - began)
-        for way, agent in agents.items():
-            began = time.process_time()
-            choice = agent.respond(task, rng)
-            agent.learn(task, choice, int(choice.response) % INSTRUCTIONS)
-            times[way].append(time.process_time() - began)
-            chosen[way] = choice.response
-        same = same and chosen["scan"] == chosen["pruned"]
+        task, chosen = Task(None, x, listed), set[int]()
+        for name, costs in times.items():
+            clock = _threads(name.endswith("threads"))
+            began = clock()
+            if name.startswith("read"):
+                in_threads(_read, len(words), (words, totals))
+            else:
+                choice = agents[name].respond(task, rng)
+                agents[name].learn(task, choice, int(choice.response) % INSTRUCTIONS)
+                chosen.add(choice.response)
+            costs.append(clock() - began)
+        same = same and len(chosen) == 1
     if not same:
-        raise AssertionError("The pruned search chose other responses than the scan.")
+        raise AssertionError("The searches chose different responses.")
     later = slice(rounds // 2, None)  # the first rounds cluster, compile and know nothing yet
-    read, scan = min(times["read"]), min(times["scan"][later])
-    medians = {way: float(np.median(costs[later])) for way, costs in times.items()}
+    least = {name: min(costs[later]) for name, costs in times.items()}
+    medians = {name: float(np.median(costs[later])) for name, costs in times.items()}
     return {
-        "read ms": 1e3 * read,
-        "scan ms": 1e3 * scan,
-        "share of read bandwidth": read / scan,
+        "read ms": 1e3 * least["read"],
+        "read, all threads ms": 1e3 * least["read, threads"],
+        "scan ms": 1e3 * least["scan"],
+        "scan, all threads ms": 1e3 * least["scan, threads"],
+        "share of read bandwidth": least["read"] / least["scan"],
+        "share, all threads": least["read, threads"] / least["scan, threads"],
         "pruned ms, median": 1e3 * medians["pruned"],
         "scan over pruned, medians": medians["scan"] / medians["pruned"],
         "pruned over scan, all rounds": sum(times["pruned"][1:]) / sum(times["scan"][1:]),
+        "slowest pruned over scan": max(times["pruned"][1:]) / medians["scan"],
         "bytes a response": listed.columns.nbytes / responses + 8,
     }
+
+
+def _threads(all_of_them: bool) -> Callable[[], float]:
+    """Use one thread and its time, or all threads and the time on the clock."""
+    os.environ["OMP_NUM_THREADS"] = str(os.cpu_count() if all_of_them else 1)
+    return time.perf_counter if all_of_them else time.process_time
 
 
 def responses() -> bool:
     """Print all figures, and write them with the machine and the versions."""
     found: dict[str, dict[str, float]] = {}
-    for count, dim in ((10, 10), (50, 20), (2_000, 20), (2_000, 64), (2_000, 256)):
+    for count, dim in SIZES:
         for fixed in (True, False):
             name = f"K = {count}, d = {dim}, {'fixed' if fixed else 'fresh'}"
             found[name] = against_numpy(count, dim, fixed, 7)
             print(_line(name, found[name]), flush=True)
-    for count in (100_000, 1_000_000):
+    for count in (10_000, 100_000, 1_000_000, 10_000_000):
         for dim in (16, 64):
             for dtype in ("float64", "float32"):
+                if count * dim * np.dtype(dtype).itemsize > LARGEST:
+                    continue
                 name = f"K = {count}, d = {dim}, {dtype}"
-                found[name] = many(count, dim, dtype)
+                found[name] = many(count, dim, dtype, 60 if count < 10_000_000 else 30)
                 print(_line(name, found[name]), flush=True)
-    RESULTS.mkdir(exist_ok=True)
-    about = {
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-    }
-    kept = {"machine": about, "measured": found}
-    (RESULTS / "responses.json").write_text(json.dumps(kept, indent=1) + "\n")
+                keep("responses", found)
     return True
 
 
 def short() -> bool:
-    """Whether no ratio to bare NumPy is worse by half than it should be."""
+    """Whether no ratio to bare NumPy is worse by half than it should be.
+
+    A ratio that is too high is measured again: neighbours can only make it worse for a while.
+    """
     met = True
-    kept = json.loads((RESULTS / "responses.json").read_text())["measured"]
+    before = kept("responses")["measured"]
     for name in SHORT:
-        bar = WORSE * kept[name]["ratio"]
+        bar = WORSE * before[name]["ratio"]
         count, dim = (int(part.split("=")[1]) for part in name.split(",")[:2])
-        ratio = against_numpy(count, dim, name.endswith("fixed"), 9)["ratio"]
+        ratio = np.inf
+        for _ in range(ATTEMPTS):
+            ratio = min(ratio, against_numpy(count, dim, name.endswith("fixed"), 9)["ratio"])
+            if ratio <= bar:
+                break
         print(f"{name:<28} {ratio:6.2f} (bar {bar:.2f})")
         met = met and ratio <= bar
     return met

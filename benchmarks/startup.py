@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from benchmarks.kept import keep
 from benchmarks.speed import bar
 
 REPEATS = 3
@@ -55,6 +56,10 @@ def startup() -> bool:
             f"  {name:24}{seconds:8.2f}{seconds / unit:8.1f}"
             f"{cold[name]:8.2f}{cold[name] / unit:8.1f}"
         )
+    keep(
+        "startup",
+        {name: {"warm": best[name] / unit, "cold": cold[name] / unit} for name in best},
+    )
     ratio = cold["first play"] / unit
     slowest = max(best["teach"], best["serve --demonstration"])
     for what, figure, limit in (

@@ -275,7 +275,7 @@ def _finite_columns(matrix: Array) -> tuple[Array, float]:
         _transpose(matrix, scratch)
         frozen = scratch.tobytes()
     else:
-        frozen = np.ascontiguousarray(matrix.T).tobytes()
+        frozen = matrix.tobytes("F")
     columns = np.frombuffer(frozen, matrix.dtype)
     squares = _sum_of_squares(columns)
     if not math.isfinite(squares) and not np.isfinite(matrix).all():

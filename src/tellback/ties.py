@@ -60,17 +60,16 @@ def _total(values: Array) -> float:
 @compiled
 def _highest(values: Array) -> float:
     """The highest of finite values, in eight lanes that do not wait for each other."""
-    a = b = c = d = e = f = g = h = values[0]
+    lanes = np.full(8, values[0])
     whole = len(values) - len(values) % 8
-    for y in range(0, whole, 8):
-        lanes = values[y : y + 8]
-        a, b = max(a, lanes[0]), max(b, lanes[1])
-        c, d = max(c, lanes[2]), max(d, lanes[3])
-        e, f = max(e, lanes[4]), max(f, lanes[5])
-        g, h = max(g, lanes[6]), max(h, lanes[7])
+    for first in range(0, whole, 8):
+        for i in range(8):
+            lanes[i] = values[first + i] if values[first + i] > lanes[i] else lanes[i]
+    highest: float = lanes[0]
+    for value in lanes:
+        highest = value if value > highest else highest
     for y in range(whole, len(values)):
-        a = max(a, values[y])
-    highest: float = max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
+        highest = values[y] if values[y] > highest else highest
     return highest
 
 

@@ -139,7 +139,8 @@ class Counts:
             new[:size] = old[:size]
             setattr(self, name, new)
         self.slots: Indices = np.full(2 * capacity, NONE)
-        _fill_slots(self.links, self.numbers, self.slots, size)
+        if size:  # else the kernel need not even be compiled
+            _fill_slots(self.links, self.numbers, self.slots, size)
         self._capacity = capacity
 
 
@@ -166,7 +167,7 @@ def count(
     total, lowest = 0.0, 0.0
     for i in range(dim):
         total += features[i]
-        lowest = min(lowest, features[i])
+        lowest = features[i] if features[i] < lowest else lowest
     if lowest < 0.0 or not abs(total - 1.0) <= SIMPLEX_TOLERANCE:
         return NONE
     slot = _slot(x, features, links, numbers, slots)

@@ -280,7 +280,7 @@ def too_long(features: Array, lam: float, whose: str = "") -> SettingError:
     )
 
 
-_NO_COLUMNS = Listed(np.zeros((1, 1))).columns[:, :0]
+_NO_COLUMNS = np.frombuffer(bytes(8)).reshape(1, 1)[:, :0]  # of the type of a Listed's columns
 _NO_WIDTHS = np.empty(0)
 
 
@@ -290,9 +290,16 @@ def quadratic_forms(inverse: Array, columns: Array) -> Array:
     dim, responses = columns.shape
     forms = np.zeros(responses)
     half = np.empty(responses)
+    whole = dim - dim % 4
     for i in range(dim):
-        half[:] = 0.0
-        for j in range(dim):
+        for y in range(responses):
+            half[y] = 0.0
+        for j in range(0, whole, 4):  # four at a time, in the same order: half is read once
+            g0, g1, g2, g3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
+            a0, a1, a2, a3 = inverse[i, j], inverse[i, j + 1], inverse[i, j + 2], inverse[i, j + 3]
+            for y in range(responses):
+                half[y] = half[y] + a0 * g0[y] + a1 * g1[y] + a2 * g2[y] + a3 * g3[y]
+        for j in range(whole, dim):
             for y in range(responses):
                 half[y] += inverse[i, j] * columns[j, y]
         for y in range(responses):
@@ -332,7 +339,8 @@ def _rank_one(
         return False
     shrink = sign / grown
     if len(log):
-        log[row, :dim] = u
+        for i in range(dim):  # assigning to a slice takes half a second to compile
+            log[row, i] = u[i]
         log[row, dim] = shrink
     for i in range(dim):
         for j in range(i + 1):  # one triangle, mirrored: stays exactly symmetric
@@ -369,7 +377,8 @@ def _update(columns: Array, widths: Array, u: Array, shrink: float, first: int, 
             along[y] += factor * row[y]
     part = widths[first:end]
     for y in range(len(along)):
-        part[y] = max(part[y] - along[y] * along[y] * shrink, 0.0)
+        shrunk = part[y] - along[y] * along[y] * shrink
+        part[y] = 0.0 if shrunk < 0.0 else shrunk
 
 
 @compiled_for_threads

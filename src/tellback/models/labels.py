@@ -49,12 +49,15 @@ class TableLabels(NothingLearned):
 
     def __init__(self, instructions: int) -> None:
         self.size = instructions
-        self._rows = np.arange(instructions)
+        self._made: dict[int, SparseLabel] = {}  # to make one takes longer than to look it up
 
     def look_up(self, instruction: Instruction) -> SparseLabel:
         """The instruction's own row."""
         row = checked_instruction(instruction, self.size)
-        return SparseLabel(self._rows[row : row + 1], _ONE)
+        label = self._made.get(row)
+        if label is None:
+            label = self._made[row] = SparseLabel(np.array([row]), _ONE)
+        return label
 
     learn = look_up
 

@@ -38,7 +38,8 @@ def estimate(
     """f-hat(x) . g(y) for all y. A component without data is uniform."""
     for first in range(0, len(estimates), TILE):
         tile = estimates[first : first + TILE]
-        tile[:] = 0.0
+        for y in range(len(tile)):
+            tile[y] = 0.0
         for i in range(len(totals)):
             f = _probability(expected[x, i], totals[i], smoothing, expected.shape[0])
             if f > 0.0:
@@ -99,8 +100,9 @@ def _refresh(
         change = now - numbers[FEATURES + dim + i]
         numbers[FEATURES + dim + i] = now
         # Rounding errors of many small changes must not make the sums negative.
-        expected[i] = max(expected[i] + change, 0.0)
-        totals[i] = max(totals[i] + change, 0.0)
+        one, all_ = expected[i] + change, totals[i] + change
+        expected[i] = 0.0 if one < 0.0 else one
+        totals[i] = 0.0 if all_ < 0.0 else all_
         smoothed = totals[i] + added
         inverse_totals[i] = 1.0 / smoothed if smoothed > NO_DATA else 0.0
 

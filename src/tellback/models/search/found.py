@@ -39,4 +39,7 @@ def best_of(
     for y in range(len(estimates)):
         upper[y] = estimates[y] + k * np.sqrt(widths[y])
     best = maxima(upper, random)
-    return best, estimates[best], widths[best]
+    theirs, squared = np.empty(len(best)), np.empty(len(best))
+    for n in range(len(best)):
+        theirs[n], squared[n] = estimates[best[n]], widths[best[n]]
+    return best, theirs, squared

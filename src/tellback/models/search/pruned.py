@@ -2,7 +2,10 @@
 
 No response of a cluster with centre c and radius r scores more than f . c + |f| r + k w, where w
 is the largest width in the cluster when it was last looked at: widths only shrink, until a
-description is taken back. A cluster that is skipped for some rounds is brought up to date when it
+description is taken back. For the same reason none scores more than p + (f - e) . c + |f - e| r,
+where p was the highest score when the cluster was last looked at, with the estimate e. That is the
+tighter bound once estimates change little. It is kept for a few estimates, as each instruction has
+its own. A cluster that is skipped for some rounds is brought up to date when it
 is looked at again, by the updates it has missed or from the inverse, whichever is less work. So all
 rounds together take no more work than the scan's, but for the bounds.
 """
@@ -14,21 +17,24 @@ from itertools import pairwise
 import numpy as np
 
 from tellback.arrays import Array
+from tellback.compiled import compiled_freely
 from tellback.models.ellipsoid import Ellipsoid
 from tellback.models.search.clusters import clustered
 from tellback.models.search.found import Found
-from tellback.models.search.tiles import Tiles
+from tellback.models.search.tiles import Tiles, about
 from tellback.responses import Listed
-from tellback.ties import TOLERANCE
 
 FIRST = 8
 """Clusters that are looked at before the others are compared with the best of them."""
+
+SLOTS = 8
+"""Estimates for which the highest scores of clusters are kept."""
 
 _ROUNDING = 1e-10  # of a bound, relative to its parts
 
 
 class Pruned:
-    """Fixed responses in clusters, with what is known of their widths.
+    """Fixed responses in clusters, with what is known of their widths and scores.
 
     Parameters
     ----------
@@ -50,30 +56,76 @@ class Pruned:
         spheres = [_sphere(columns[:, a:b]) for a, b in pairwise(starts)]
         self._centres = np.array([centre for centre, _ in spheres])
         self._radii = np.array([radius for _, radius in spheres])
-        self._longest = np.linalg.norm(self._centres, axis=1) + self._radii
         self._growths = -1  # no cluster has been looked at
+        self._asked = np.zeros((SLOTS, responses.dim))  # the latest estimate of each slot
+        self._past_f = np.zeros((SLOTS, count, responses.dim))  # where a cluster was looked at
+        self._past_k = np.zeros((SLOTS, count))
+        self._past_scores = np.empty((SLOTS, count))
 
     def best(self, f: Array, k: float, random: bool) -> Found:
         """The responses with the highest f . g + k |g| in Sigma^-1."""
-        tiles, length = self._tiles, float(np.linalg.norm(f))
+        tiles = self._tiles
         if self._growths != self._sigma.growths:
-            tiles.widest[:] = np.inf
+            tiles.widest[:] = self._past_scores[:] = np.inf
             self._growths = self._sigma.growths
-        bonus = k * np.sqrt(tiles.widest) if k else np.zeros(len(self._radii))
-        bounds = self._centres @ f + length * self._radii + bonus
-        bounds += _ROUNDING * (length * self._longest + bonus)
-        first = np.sort(np.argsort(-bounds, kind="stable")[:FIRST])
+        slot = int(((self._asked - f) ** 2).sum(axis=1).argmin())
+        past = self._past_f[slot], self._past_k[slot], self._past_scores[slot]
+        bounds = _bounds(f, k, self._centres, self._radii, tiles.widest, *past)
+        first = np.sort(np.argpartition(-bounds, min(FIRST, len(bounds)) - 1)[:FIRST])
         tiles.sweep(self._sigma, f, k, first)
-        highest = float(tiles.scores[first].max())
+        least = about(float(tiles.scores[first].max()))
         with np.errstate(invalid="ignore"):  # a score that is not a number prunes nothing
-            others = ~(bounds < highest - TOLERANCE * abs(highest))
+            others = ~(bounds < least)
         others[first] = False
         rest = np.flatnonzero(others)
-        tiles.sweep(self._sigma, f, k, rest)
-        found = tiles.found(f, k, np.concatenate([first, rest]), True)
+        tiles.sweep(self._sigma, f, k, rest, least)
+        visited = np.concatenate([first, rest])
+        found = tiles.found(f, k, visited, True)
+        self._asked[slot] = past[0][visited] = f
+        past[1][visited], past[2][visited] = k, tiles.scores[visited]
         best = self._order[found.best]
         ranked = np.argsort(best)[: None if random else 1]  # as the scan gives them
         return Found(best[ranked], found.estimates[ranked], found.squared_widths[ranked])
+
+
+@compiled_freely
+def _bounds(
+    f: Array,
+    k: float,
+    centres: Array,
+    radii: Array,
+    widest: Array,
+    past_f: Array,
+    past_k: Array,
+    past_scores: Array,
+) -> Array:
+    """What no response of each cluster can exceed."""
+    length = np.sqrt(_squared(f))
+    bounds = np.empty(len(radii))
+    for n in range(len(radii)):
+        along = moved = distance = squares = 0.0
+        for i in range(len(f)):
+            change = f[i] - past_f[n, i]
+            along += f[i] * centres[n, i]
+            moved += change * centres[n, i]
+            distance += change * change
+            squares += centres[n, i] * centres[n, i]
+        distance = np.sqrt(distance)
+        wide = np.sqrt(widest[n]) if k else 0.0
+        new = along + length * radii[n] + k * wide
+        more = (k - past_k[n]) * wide if k > past_k[n] else 0.0
+        old = past_scores[n] + moved + distance * radii[n] + more
+        parts = (2 * length + distance) * (np.sqrt(squares) + radii[n]) + (k + past_k[n]) * wide
+        bounds[n] = (old if old < new else new) + _ROUNDING * parts
+    return bounds
+
+
+@compiled_freely
+def _squared(f: Array) -> float:
+    total = 0.0
+    for i in range(len(f)):
+        total += f[i] * f[i]
+    return total
 
 
 def _sphere(columns: Array) -> tuple[Array, float]:

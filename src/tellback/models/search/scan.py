@@ -8,16 +8,18 @@ from tellback.arrays import Array
 from tellback.models.ellipsoid import Ellipsoid
 from tellback.models.search.found import Found
 from tellback.models.search.tiles import Tiles
-from tellback.responses import TILE, Listed
+from tellback.responses import Listed
+
+_TILE = 4096  # memory is read in longer runs than with smaller tiles, which pays for slower caches
 
 
 def scan(sigma: Ellipsoid, f: Array, k: float, responses: Listed, random: bool) -> Found:
     """The best of many responses whose widths Sigma caches."""
     widths, seen = sigma.claim_updates(responses)
-    tiles = -(-len(responses) // TILE)
-    starts = np.minimum(TILE * np.arange(tiles + 1), len(responses))
+    tiles = -(-len(responses) // _TILE)
+    starts = np.minimum(_TILE * np.arange(tiles + 1), len(responses))
     every = np.arange(tiles)
     scores, widest = np.empty((2, tiles))
     pass_ = Tiles(responses.columns, widths, starts, np.full(tiles, seen), scores, widest)
-    pass_.sweep(sigma, f, k, every)
+    pass_.sweep(sigma, f, k, every, raised=True)
     return pass_.found(f, k, every, random)

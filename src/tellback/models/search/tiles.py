@@ -48,22 +48,41 @@ class Tiles:
     scores: Array
     widest: Array
 
-    def sweep(self, sigma: Ellipsoid, f: Array, k: float, visited: Indices) -> None:
-        """Bring some tiles up to date, and find the highest score of each."""
+    def sweep(
+        self,
+        sigma: Ellipsoid,
+        f: Array,
+        k: float,
+        visited: Indices,
+        least: float = -np.inf,
+        raised: bool = False,
+    ) -> None:
+        """Bring some tiles up to date, and find the highest score of each.
+
+        Where it is certainly below ``least``, a bound is enough: roots take time. ``raised``
+        raises ``least`` to the highest so far, so that the bounds depend on the threads.
+        """
         changes = (sigma.inverse, sigma.log, sigma.changes)
         tiles = (self.columns, self.widths, self.starts, self.seen, self.scores, self.widest)
-        in_threads(_sweep, len(visited), (*tiles, *changes, f, k, visited), TILES_A_THREAD)
+        asked = (f, k, visited, least, raised)
+        in_threads(_sweep, len(visited), (*tiles, *changes, *asked), TILES_A_THREAD)
 
     def found(self, f: Array, k: float, visited: Indices, random: bool) -> Found:
         """The best responses of tiles that were just swept."""
         highest = float(self.scores[visited].max())  # NaN if any is
         if not np.isfinite(highest):
             return NOTHING
-        lowest = highest - TOLERANCE * abs(highest)
+        lowest = about(highest)
         holding = visited[self.scores[visited] >= lowest]
         return Found(
             *_collect(self.columns, self.widths, self.starts, f, k, holding, lowest, random)
         )
+
+
+@compiled
+def about(score: float) -> float:
+    """The lowest score that ties with a score."""
+    return score - TOLERANCE * abs(score)
 
 
 @compiled_for_threads
@@ -80,85 +99,168 @@ def _sweep(
     f: Array,
     k: float,
     visited: Indices,
+    least: float,
+    raised: bool,
     begin: int,
     end: int,
 ) -> None:
     """Sweep the tiles ``visited[begin:end]``. A score that is not finite becomes NaN."""
-    dim = len(columns)
-    for tile in visited[begin:end]:
+    dim, room = len(columns), 0
+    for n in range(begin, end):
+        room = max(room, starts[visited[n] + 1] - starts[visited[n]])
+    one, other = np.empty(room), np.empty(room)
+    lanes = np.empty((3, _LANES))
+    for n in range(begin, end):
+        tile = visited[n]
         first, last = starts[tile], starts[tile + 1]
-        score = np.zeros(last - first)
         width = widths[first:last]
+        along, score = one[: last - first], other[: last - first]
         pending = changes - seen[tile]
         if pending > len(log):
-            _recompute(inverse, columns, first, width)
+            _recompute(inverse, columns, first, width, along, score)
             pending = 0
-        for n in range(changes - pending, changes - 1):
-            u = log[n % len(log)]
-            _update(columns, first, width, u, u[dim])
-        if pending:
+        for m in range(changes - pending, changes - 1, 2):  # two at a time read the features once
+            u, v = log[m % len(log)], log[(m + 1) % len(log)]
+            _project(columns, first, u, v, along, score)
+            _shrink(width, along, u[dim])
+            _shrink(width, score, v[dim])
+        factor = 0.0
+        if pending % 2:
             u = log[(changes - 1) % len(log)]
-            _update_and_score(columns, first, width, u, u[dim], f, score)
+            _project(columns, first, u, f, along, score)
+            factor = u[dim]
         else:
-            _score(columns, first, f, score)
-        seen[tile] = changes
-        highest, wide = -np.inf, 0.0
-        finite = True
-        for y in range(last - first):
-            value = score[y] + k * np.sqrt(width[y])
-            finite &= np.isfinite(value)
-            highest = max(highest, value)
-            wide = max(wide, width[y])
-        scores[tile] = highest if finite else np.nan
-        widest[tile] = wide
+            _project(columns, first, f, f, along, score)
+        highest, wide = _finish(width, along, factor, score, lanes)
+        seen[tile], widest[tile] = changes, wide
+        bound = highest + k * np.sqrt(wide)
+        if bound >= least:
+            bound = _highest(score, width, k, lanes[0])
+            if raised:
+                least = max(least, about(bound))
+        scores[tile] = bound
+
+
+_AT_ONCE, _LANES = 8, 32  # rows that are read together; maxima that are kept side by side
 
 
 @compiled
-def _score(columns: Array, first: int, f: Array, score: Array) -> None:
-    for i in range(len(f)):
-        row = columns[i, first : first + len(score)]  # an index without a sum is vectorised
-        factor = f[i]
-        for y in range(len(score)):
-            score[y] += factor * row[y]
+def _project(columns: Array, first: int, u: Array, v: Array, one: Array, other: Array) -> None:
+    """u . g and v . g of some responses, each summed in the order of the features.
+
+    Eight rows at a time: the sums are read and written once for them, and the memory is read in
+    long runs.
+    """
+    dim, count = len(columns), len(one)
+    last = first + count
+    for y in range(count):
+        one[y] = other[y] = 0.0
+    whole = dim - dim % _AT_ONCE
+    for i in range(0, whole, _AT_ONCE):
+        g0, g1 = columns[i, first:last], columns[i + 1, first:last]
+        g2, g3 = columns[i + 2, first:last], columns[i + 3, first:last]
+        g4, g5 = columns[i + 4, first:last], columns[i + 5, first:last]
+        g6, g7 = columns[i + 6, first:last], columns[i + 7, first:last]
+        u0, u1, u2, u3, u4, u5, u6, u7 = _eight(u, i)
+        v0, v1, v2, v3, v4, v5, v6, v7 = _eight(v, i)
+        for y in range(count):
+            a, b = one[y] + u0 * g0[y], other[y] + v0 * g0[y]
+            a, b = a + u1 * g1[y], b + v1 * g1[y]
+            a, b = a + u2 * g2[y], b + v2 * g2[y]
+            a, b = a + u3 * g3[y], b + v3 * g3[y]
+            a, b = a + u4 * g4[y], b + v4 * g4[y]
+            a, b = a + u5 * g5[y], b + v5 * g5[y]
+            a, b = a + u6 * g6[y], b + v6 * g6[y]
+            a, b = a + u7 * g7[y], b + v7 * g7[y]
+            one[y], other[y] = a, b
+    for i in range(whole, dim):
+        row, ui, vi = columns[i, first:last], u[i], v[i]
+        for y in range(count):
+            one[y] += ui * row[y]
+            other[y] += vi * row[y]
 
 
 @compiled
-def _update(columns: Array, first: int, width: Array, u: Array, shrink: float) -> None:
-    along = np.zeros(len(width))
-    _score(columns, first, u[:-1], along)
+def _eight(u: Array, i: int) -> tuple[float, float, float, float, float, float, float, float]:
+    return u[i], u[i + 1], u[i + 2], u[i + 3], u[i + 4], u[i + 5], u[i + 6], u[i + 7]
+
+
+@compiled
+def _shrink(width: Array, along: Array, factor: float) -> None:
     for y in range(len(width)):
-        width[y] = max(width[y] - along[y] * along[y] * shrink, 0.0)
+        shrunk = width[y] - along[y] * along[y] * factor
+        width[y] = 0.0 if shrunk < 0.0 else shrunk
 
 
 @compiled
-def _update_and_score(
-    columns: Array, first: int, width: Array, u: Array, shrink: float, f: Array, score: Array
+def _finish(
+    width: Array, along: Array, factor: float, score: Array, lanes: Array
+) -> tuple[float, float]:
+    """Shrink the widths; the highest estimate, NaN if a number is not finite, and width.
+
+    Lanes are maxima side by side: a single one would not be vectorised, as NaN has no order.
+    """
+    high, wide, odd = lanes
+    for j in range(_LANES):
+        high[j], wide[j], odd[j] = -np.inf, 0.0, 0.0
+    whole = len(width) - len(width) % _LANES
+    for first in range(0, whole, _LANES):
+        w, a, s = width[first:], along[first:], score[first:]
+        for j in range(_LANES):
+            shrunk = w[j] - a[j] * a[j] * factor
+            w[j] = shrunk = 0.0 if shrunk < 0.0 else shrunk
+            high[j] = s[j] if s[j] > high[j] else high[j]
+            wide[j] = shrunk if shrunk > wide[j] else wide[j]
+            odd[j] += (s[j] + shrunk) - (s[j] + shrunk)
+    for y in range(whole, len(width)):
+        shrunk = width[y] - along[y] * along[y] * factor
+        width[y] = shrunk = 0.0 if shrunk < 0.0 else shrunk
+        high[0], wide[0] = max(high[0], score[y]), max(wide[0], shrunk)
+        odd[0] += (score[y] + shrunk) - (score[y] + shrunk)
+    highest, widest, none = high[0], wide[0], odd[0]
+    for j in range(1, _LANES):
+        highest, widest, none = max(highest, high[j]), max(widest, wide[j]), none + odd[j]
+    return highest + none, widest  # none is 0, or NaN
+
+
+@compiled
+def _highest(score: Array, width: Array, k: float, high: Array) -> float:
+    """The highest score plus k times the width. No number is odd here but an infinite bound."""
+    for j in range(_LANES):
+        high[j] = -np.inf
+    whole = len(width) - len(width) % _LANES
+    for first in range(0, whole, _LANES):
+        w, s = width[first:], score[first:]
+        for j in range(_LANES):
+            value = s[j] + k * np.sqrt(w[j])
+            high[j] = value if value > high[j] else high[j]
+    for y in range(whole, len(width)):
+        high[0] = max(high[0], score[y] + k * np.sqrt(width[y]))
+    highest: float = high[0]
+    for j in range(1, _LANES):
+        highest = max(highest, high[j])
+    return highest
+
+
+@compiled
+def _recompute(
+    inverse: Array, columns: Array, first: int, width: Array, one: Array, other: Array
 ) -> None:
-    """Both at once: each feature is read once, and the sums are the same to the last bit."""
-    along = np.zeros(len(width))
-    for i in range(len(f)):
-        row = columns[i, first : first + len(score)]
-        one, other = u[i], f[i]
-        for y in range(len(score)):
-            along[y] += one * row[y]
-            score[y] += other * row[y]
+    """g' Sigma^-1 g from the inverse, two rows of it at a time."""
+    dim, last = len(columns), first + len(width)
     for y in range(len(width)):
-        width[y] = max(width[y] - along[y] * along[y] * shrink, 0.0)
-
-
-@compiled
-def _recompute(inverse: Array, columns: Array, first: int, width: Array) -> None:
-    """g' Sigma^-1 g from the inverse."""
-    half = np.empty(len(width))
-    width[:] = 0.0
-    for i in range(len(columns)):
-        half[:] = 0.0
-        _score(columns, first, inverse[i], half)
-        row = columns[i, first : first + len(width)]
+        width[y] = 0.0
+    for i in range(0, dim, 2):
+        j = min(i + 1, dim - 1)
+        _project(columns, first, inverse[i], inverse[j], one, other)
+        g, h = columns[i, first:last], columns[j, first:last]
         for y in range(len(width)):
-            width[y] += half[y] * row[y]
+            width[y] += one[y] * g[y]
+        if j > i:
+            for y in range(len(width)):
+                width[y] += other[y] * h[y]
     for y in range(len(width)):
-        width[y] = max(width[y], 0.0)
+        width[y] = 0.0 if width[y] < 0.0 else width[y]
 
 
 @compiled
@@ -180,8 +282,8 @@ def _collect(
     count = 0
     for tile in tiles:
         first = starts[tile]
-        score = np.zeros(starts[tile + 1] - first)
-        _score(columns, first, f, score)
+        score, again = np.empty((2, starts[tile + 1] - first))
+        _project(columns, first, f, f, score, again)
         for y in range(len(score)):
             if score[y] + k * np.sqrt(widths[first + y]) >= lowest and (random or not count):
                 best[count], estimates[count] = first + y, score[y]
