@@ -304,6 +304,7 @@ class Learner:
         # The effect must be that of this description alone.
         with self._lock if effect else nullcontext():
             before = self._answers_now() if effect else None
+            left_out = self.agent.left_out
             result: DescriptionResult = self._group_commit(
                 Change(
                     lambda log: describe(
@@ -321,7 +322,7 @@ class Learner:
                 ),
                 alone=effect,
             )
-            return result, None if before is None else self._effect_since(before)
+            return result, None if before is None else self._effect_since(before, left_out)
 
     # Considering requests, without a round.
 
@@ -394,7 +395,7 @@ class Learner:
             self.agent.follow(connection, self.lesson, latest_event(connection, self.lesson))
         return self._answered()
 
-    def _effect_since(self, before: list[Any]) -> Effect:
+    def _effect_since(self, before: list[Any], left_out: frozenset[int]) -> Effect:
         after = self._answered()
         right = self.exam.right(after)
         return Effect(
@@ -402,6 +403,7 @@ class Learner:
             self.exam.flips(before, after),
             None if right is None else sum(right),
             len(self.exam.tasks),
+            len(self.agent.left_out ^ left_out),
         )
 
     def _answered(self) -> list[Any]:

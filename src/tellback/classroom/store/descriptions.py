@@ -38,7 +38,7 @@ _FREE = {"claimed_by": None, "claimed_until": None}
 class AskedAgain(NamedTuple):
     """A teacher was asked whether they are sure, and stands by the description, or corrected it."""
 
-    first: Instruction | None = None  # what they had said of the round, if it was not stored
+    first: Instruction | None = None  # what they had said of the round before they were asked
 
 
 class DescriptionResult(NamedTuple):
@@ -113,6 +113,8 @@ def describe(
                 return DescriptionResult(
                     round.described, False, asked.instruction, matched, saw, part=round.part
                 )
+        elif asked_again is not None and first is None:
+            asked_again = AskedAgain(before["description"])  # a correction, not a confirmation
     # A suggestion counts as having seen the request: who made it may have known that.
     suggested = any(one.kind is Kind.SUGGESTED for one in locked.events)
     if saw is None:

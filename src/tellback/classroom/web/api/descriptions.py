@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import Query
 
 from tellback.classroom.learning.exam import Effect
-from tellback.classroom.learning.judged import sounds_alike
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.questions import open_questions, tells_much
 from tellback.classroom.learning.verdicts import ASKED_OF_PEOPLE, JudgedBy
@@ -59,16 +58,11 @@ def describe(
     counted = given._asdict() | {"matched": None if given.saw_request else given.matched}
     del counted["taught"]
     verdicts, by_people = learner.verdicts, learner.verdicts.by is JudgedBy.PEOPLE
-    alike = None
     asked_of_people = by_people and given.part is None
-    if asked_of_people and effect:
-        with room.database.read() as connection:
-            alike = sounds_alike(learner, connection, round, body.description)
     return Described(
         round=round,
         **counted,
         judged_by=verdicts.by,
-        sounds_alike=alike,
         asks_judgement=asked_of_people and verdicts.priority(round) < ASKED_OF_PEOPLE,
         questions=len(open_questions(learner, caller.account)) if effect else 0,
         effect=None if changed is None else _effect(changed),

@@ -153,6 +153,8 @@ def _curve(connection: Connection, learner: Learner) -> CurveAnswer:
         points.append(now)  # the stored curve may be a moment behind
     return CurveAnswer(
         described=counts_by_status(connection, learner.lesson).get("described", 0),
+        taught=learner.agent.learned,
+        left_out=len(learner.agent.left_out),
         curve=points,
         words=None if meter is None else WordsAnswer(**meter._asdict()),
         held_out=_held_out(connection, learner),

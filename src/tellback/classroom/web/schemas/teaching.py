@@ -53,6 +53,10 @@ class EffectAnswer(BaseModel):
     lost: int | None = Field(description="Held-out requests met before, and not now.")
     right: int | None = Field(description="Held-out requests met; null if nobody can tell.")
     requests: int
+    weighed: int = Field(
+        description="With it all descriptions were weighed again: so many were left out or taken "
+        "back in, and the effect is of that, too. 0 if nothing else changed."
+    )
 
 
 class Described(BaseModel):
@@ -67,10 +71,6 @@ class Described(BaseModel):
         "not count."
     )
     judged_by: JudgedBy = Field(description="What this rests on.")
-    sounds_alike: bool | None = Field(
-        description="Where it rests on people, whether the agent ranks responses alike for the "
-        "request and the description. It is no verdict. Null if its effect was not asked for."
-    )
     asks_judgement: bool = Field(description="Whether the teacher should judge: a random part.")
     saw_request: bool
     second: bool = Field(description="Whether it is a second, independent description.")

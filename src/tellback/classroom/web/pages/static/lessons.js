@@ -18,7 +18,7 @@ async function send(box, method, path, body) {
 
 for (const box of document.querySelectorAll(".manage")) {
   const path = `/api/v1/lessons/${box.dataset.id}`;
-  box.querySelector(".rename").addEventListener("submit", (event) => {
+  box.querySelector(".rename")?.addEventListener("submit", (event) => {
     event.preventDefault();
     send(box, "PATCH", path, { name: event.target.elements.name.value });
   });
