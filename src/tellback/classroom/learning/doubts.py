@@ -12,7 +12,8 @@ the model knows nothing, that is not at all, and nothing is doubted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -78,13 +79,17 @@ class Doubts(NamedTuple):
         of each teacher, at most as many as are wrong by the share plus its standard error, and
         never more than half.
     sharpness : float
-        How far the estimates of the model are trusted.
+        How far the estimates of the model are trusted; 0 if nothing is known.
+    lifts : dict of int to float
+        How much likelier each description is for its response than for others, as a log. That its
+        teacher stands by it does not count here.
     """
 
     right: dict[int, float]
     wrong: dict[str, float]
     left_out: frozenset[int] = frozenset()
     sharpness: float = 0.0
+    lifts: Mapping[int, float] = MappingProxyType({})
 
     def lift(self, fits: Array) -> float:
         """How much likelier a description is for its response than for others, as a log."""
@@ -171,6 +176,7 @@ def believed(descriptions: Sequence[ActiveDescription], fits: Array) -> Doubts:
         {name: float(share) for name, share in zip(names, shares, strict=True)},
         frozenset(descriptions[place].seq for places in left_out for place in places),
         sharpness,
+        {one.seq: float(x) for one, x in zip(descriptions, lifts + sure, strict=True)},
     )
 
 

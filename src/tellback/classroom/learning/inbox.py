@@ -68,4 +68,3 @@ def read_inbox(learner: Learner) -> list[InboxEntry]:
         says = f"flagged by {names.get(account, account)}{f': {note}' if note else ''}"
         add(round, account, None, Reason("flagged", says))
     return sorted(found.values(), key=lambda entry: -len(entry.reasons))
-

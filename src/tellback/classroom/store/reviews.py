@@ -107,7 +107,7 @@ def flagged_rounds(connection: Connection, lesson: str) -> dict[int, tuple[str, 
 
 
 def kept_when_asked(connection: Connection, lesson: str) -> dict[int, tuple[str, Instruction]]:
-    """The account and the words of each active description that its teacher was asked about, and kept."""
+    """Account and words of each active description that its teacher kept when asked."""
     query = (
         select(rounds.c.number, events.c.account, events.c.data)
         .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described))

@@ -63,12 +63,12 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         statuses = counts_by_status(connection, learner.lesson)
         success = _curve(connection, learner)
         columns = round_columns(connection, learner.lesson)
-        counts = teacher_counts(connection, learner.lesson)
         agreed = agreement(connection, learner.lesson)
         checked = checks(connection, learner.lesson)
         matches, says = _matches(connection, learner, columns)
         seconds = read_seconds(connection, learner.lesson)
         reliable = reliability(learner, connection, seconds)
+        counts = teacher_counts(connection, learner.lesson, reliable)
     proof = certificate(learner.definition, columns, learner.verdicts.by)
     unsure = learner.unsure(MOST_UNSURE)
     return ProgressAnswer(

@@ -70,6 +70,7 @@ def lesson_page(request: Request, lesson: str, room: AClassroom, visitor: Visito
         instructions=set_there("instructions"),
         answers=set_there("answers"),
         may_make=visitor.role.may(Role.ENGINEER),
+        may_review=visitor.role.may(Role.REVIEWER),
     )
 
 

@@ -25,6 +25,7 @@ class ClaimAnswer(RoundContent):
     response: int
     until: float = Field(description="When the claim ends, in seconds since 1970.")
     suggestion: ShownSuggestion | None = Field(description="What a program proposes to say.")
+    practice: bool = Field(description="Whether this is practice: it teaches nothing.")
 
 
 class NewDescription(Body):
@@ -59,6 +60,13 @@ class EffectAnswer(BaseModel):
     )
 
 
+class PracticeAnswer(BaseModel):
+    """What may be said of a response in practice."""
+
+    right: bool | None = Field(description="Whether the description is right; null if not known.")
+    answers: list[int | str]
+
+
 class Described(BaseModel):
     """A description that was received."""
 
@@ -82,6 +90,7 @@ class Described(BaseModel):
     questions: int = Field(
         description="How many earlier descriptions of the teacher are doubtful now."
     )
+    practice: PracticeAnswer | None = Field(description="In practice; else null.")
     effect: EffectAnswer | None
 
 

@@ -22,6 +22,11 @@ for (const box of document.querySelectorAll(".manage")) {
     event.preventDefault();
     send(box, "PATCH", path, { name: event.target.elements.name.value });
   });
+  box.querySelector(".settings")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const { guide, catch: share } = event.target.elements;
+    send(box, "PATCH", path, { guide: guide.value, catch: Number(share.value) / 100 });
+  });
   const archive = box.querySelector(".archive");
   archive.addEventListener("click", () => send(box, "PATCH", path, { archived: archive.dataset.archived === "true" }));
   const form = box.querySelector(".delete");

@@ -20,6 +20,7 @@ const STATUSES = {
   cannot_tell: "could not be told",
   flagged: "flagged",
   rolled_back: "rolled back",
+  known: "with known answers",
 };
 
 const sentence = (words) => words && `${words[0].toUpperCase()}${words.slice(1)}.`;

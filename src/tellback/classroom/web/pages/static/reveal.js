@@ -25,6 +25,15 @@ export function drawReveal(text, answer, judge) {
   return make("div", {}, ...parts);
 }
 
+// Practice: what may be said is told, gently.
+export function drawPractice(text, { right, answers }) {
+  const said = make("p", { class: "asked" }, make("span", { class: "soft" }, `You said ${quoted(text)}`));
+  const words = answers.map(quoted).join(" or ");
+  const says = { true: "✓ Just so.", false: `One would say ${words} here.` }[right];
+  const perhaps = `One would say ${words}. Your words may be as good: nobody can tell yet.`;
+  return make("div", {}, said, make("p", { class: right ? "verdict good" : "verdict" }, says ?? perhaps));
+}
+
 // Of own material, some rounds had no request.
 const NO_REQUEST = {
   exam: "✎ Held out: it was drawn at random, and your words will be a request of the exam. They are not taught.",
