@@ -75,7 +75,8 @@ def reliability(
     """The reliability of each teacher of whom something is known, by account."""
     descriptions, doubts = weighed(learner)
     teacher = {one.round: one.account for one in descriptions}
-    lifts = {one.round: doubts.lifts[one.seq] for one in descriptions} if doubts.sharpness else {}
+    sharpness, surprise = doubts.surprise
+    lifts = {one.round: surprise[one.seq] for one in descriptions} if sharpness else {}
     believed = {one.round for one in descriptions if doubts.right[one.seq] >= BELIEVED}
     ratios: dict[int, float] = defaultdict(float)  # of the first description of a round
     of: dict[str, list[Evidence]] = defaultdict(list)  # by account
@@ -96,7 +97,7 @@ def reliability(
         of[account].append(Evidence(KNOWN if right else -KNOWN))
     for round in lifts.keys() | ratios.keys():
         of[teacher[round]].append(Evidence(ratios[round], lifts.get(round)))
-    return {account: share_right(found, doubts.sharpness) for account, found in of.items()}
+    return {account: share_right(found, sharpness) for account, found in of.items()}
 
 
 def share_right(evidence: Sequence[Evidence], sharpness: float) -> Share:
