@@ -7,7 +7,6 @@ from fastapi import Response
 from tellback.classroom.store.known import drop_known, known_rounds
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import writing
-from tellback.classroom.web.api.rounds import checked_known
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsReviewer
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
@@ -39,7 +38,7 @@ def make_known(
     round: RoundNumber, body: NewKnown, learner: ALearner, caller: AsReviewer
 ) -> KnownAnswer:
     """Make a new round with the task and the response of this one, whose answers are known."""
-    known = checked_known(learner.definition, body)
+    known = body.checked(learner.definition)
     opened = learner.copy_as_known(round, known, caller.account)
     return KnownAnswer(round=opened.number, **body.model_dump())
 

@@ -8,14 +8,12 @@ from typing import Annotated
 from fastapi import Query, Response
 
 from tellback.classroom.learning.content import features_from, responses_from
-from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.drawing import drawing_of
 from tellback.classroom.learning.learner import Learner, OpenedRound
 from tellback.classroom.store import accounts
 from tellback.classroom.store.idempotency import KeyedRequest
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.rounds import (
-    Known,
     ReadRound,
     event_data,
     find_asked,
@@ -38,7 +36,6 @@ from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import (
     Acted,
     Advice,
-    NewKnown,
     NewRound,
     RoundAnswer,
     Rounds,
@@ -89,18 +86,11 @@ def _ask(
     if body.known is not None:
         if acted is None:
             raise FieldError("acted", "acted must say which response the known answers are of.")
-        known = checked_known(definition, body.known)
+        known = body.known.checked(definition)
         return learner.open_known(
             body.instruction, responses, content, acted, known, account, request
         )
     return learner.ask(body.instruction, responses, content, account, request, acted)
-
-
-def checked_known(definition: Definition, body: NewKnown) -> Known:
-    """Known answers, each of which can be given in the lesson."""
-    for answer in body.answers:
-        definition.demand_description(answer, "known.answers")
-    return body.stored()
 
 
 def _advice(stated: Data | None) -> Advice | None:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.sureness import Answer
 from tellback.classroom.store.rounds import Known, RoundStatus
 from tellback.classroom.store.tasks import TaskRow
@@ -58,8 +59,10 @@ class NewKnown(Body):
         "told the answers. Otherwise it looks like any other, and catches carelessness.",
     )
 
-    def stored(self) -> Known:
-        """As it is stored."""
+    def checked(self, definition: Definition) -> Known:
+        """As it is stored; refused unless each answer can be given in the lesson."""
+        for answer in self.answers:
+            definition.demand_description(answer, "known.answers")
         return Known(tuple(self.answers), self.only, self.practice)
 
 
