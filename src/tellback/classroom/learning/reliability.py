@@ -41,7 +41,8 @@ SEVERE, MILD = Reading(1.6, -1.2), Reading(0.8, 0.8)
 """Chosen so that intervals cover in lessons of the demonstration.
 
 On 25 each of careful teachers and of those with 20% and 40% of slips, seeds 1000 to 1024, after 24
-and 60 descriptions; the mild one also on 100 of careful teachers, seeds 1000 to 1099, after 8 to 24.
+and 60 descriptions; the mild one also on 100 of careful teachers, seeds 1000 to 1099, after 8 to
+24.
 """
 
 AGREES, DISAGREES = np.log(5.0), np.log(0.4)
