@@ -124,8 +124,9 @@ def _posterior(evidence: Sequence[Evidence], sharpness: float, reading: Reading)
     odds = SHARES[:, None] * ratios + (1 - SHARES[:, None])
     with np.errstate(divide="ignore"):
         logs = np.log(odds).sum(axis=1)
-    posterior: Array = np.exp(logs - logs.max())
-    return posterior / posterior.sum()
+    likelihoods = np.exp(logs - logs.max())
+    posterior: Array = likelihoods / likelihoods.sum()
+    return posterior
 
 
 def _likeliest(posterior: Array) -> list[float]:
