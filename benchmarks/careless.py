@@ -5,6 +5,10 @@ them describe another of the pictures shown, half a random one. The teacher is a
 descriptions, before they are stored and later, as the Teach page does: one later question after a
 description at most. An honest teacher corrects a slip in 95 of 100 cases when asked, and stands by
 what was right. A stubborn one always stands by it. Settings were chosen on seeds 1000 to 1009.
+
+With ``intervals``: in how many of 100 lessons the interval of the teacher's reliability holds the
+share of descriptions that are right, after 24 and after 60. One teacher says "red square" whatever
+it is. Settings were chosen on seeds 1000 to 1024.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,10 +28,12 @@ from tellback.classroom.learning.definition import OFF, Definition
 from tellback.classroom.learning.demonstration import demonstration
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.questions import next_question, question
+from tellback.classroom.learning.reliability import reliability
 from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.store.descriptions import AskedAgain
 from tellback.classroom.store.lessons import create_lesson
 from tellback.classroom.store.rounds import find_asked, find_round
+from tellback.theory.shares import Share
 from tellback.worlds.images import Scene, shape_of
 from tellback.worlds.sentences import choice
 from tellback.worlds.wordings import TEACHING, worded
@@ -48,6 +55,13 @@ class Outcome(NamedTuple):
     asked_of_slips: int
     asked_of_right: int
     corrected: int
+
+
+class Look(NamedTuple):
+    """A teacher's reliability as it is stated, None if nothing is known; and the truth."""
+
+    stated: Share | None
+    right: float
 
 
 class CarelessTeacher:
@@ -74,6 +88,10 @@ class CarelessTeacher:
         self.wrong.remove(round)
         return self._of(scene, response)
 
+    def share_right(self, rounds: Iterable[int]) -> float:
+        """The share of some rounds whose description is right."""
+        return float(np.mean([round not in self.wrong for round in rounds]))
+
     def _of(self, scene: Scene, response: int) -> str:
         shape = shape_of(scene, response)
         return worded(choice(TEACHING, self._rng), (shape.type, shape.colour), self._rng)
@@ -89,13 +107,33 @@ class CarelessTeacher:
                 return worded(choice(TEACHING, self._rng), other, self._rng)
 
 
-def lesson(database: Database, seed: int, slips: float, honest: float, doubt: str) -> Outcome:
-    """One lesson of ``GIVEN`` descriptions."""
+class ConstantTeacher(CarelessTeacher):
+    """Says the same of everything."""
+
+    def describe(self, round: int, scene: Scene, response: int) -> str:
+        """The same description."""
+        shape = shape_of(scene, response)
+        if (shape.type, shape.colour) != ("square", "red"):
+            self.wrong.add(round)
+        return "red square"
+
+
+def lesson(
+    database: Database,
+    seed: int,
+    slips: float,
+    honest: float,
+    doubt: str,
+    kind: type[CarelessTeacher] = CarelessTeacher,
+    looks: dict[int, list[Look]] | None = None,
+    count: int = GIVEN,
+) -> Outcome:
+    """One lesson; ``looks`` are added at the numbers of descriptions that it has."""
     definition = replace(demonstration("pictures", seed), doubt=doubt)
     with database.write() as connection:
         row = create_lesson(connection, "careless", definition.to_data())
     learner = Learner(database, row)
-    teacher = CarelessTeacher(definition, slips, honest)
+    teacher = kind(definition, slips, honest)
     asked = {True: 0, False: 0}  # of slips, and of right descriptions
     given, corrected = 0, 0
 
@@ -103,7 +141,7 @@ def lesson(database: Database, seed: int, slips: float, honest: float, doubt: st
         scene: Scene = learner.agent.world_task(round).context
         return scene
 
-    while given < GIVEN:
+    while given < count:
         claimed = learner.claim("ann", time.time() + 600)
         assert claimed is not None
         round, scene = claimed.task.round, scene_of(claimed.task.round)
@@ -116,9 +154,7 @@ def lesson(database: Database, seed: int, slips: float, honest: float, doubt: st
             said, again = better or said, AskedAgain(first)
         learner.describe(round, "ann", said, asked_again=again)
         given += 1
-        if again is not None:
-            continue  # one question at a time
-        later = next_question(learner, "ann")
+        later = None if again is not None else next_question(learner, "ann")  # one at a time
         if later is not None:
             asked[later.round in teacher.wrong] += 1
             response = _response(learner, later.round)
@@ -126,10 +162,18 @@ def lesson(database: Database, seed: int, slips: float, honest: float, doubt: st
             corrected += better is not None
             text = better or str(later.said)
             learner.describe(later.round, "ann", text, asked_again=AskedAgain())
+        if looks is not None and given in looks:
+            looks[given].append(_look(learner, teacher))
     right = learner.right()
     assert right is not None
     slips_made = len(teacher.wrong) + corrected
     return Outcome(float(np.mean(right)), slips_made, asked[True], asked[False], corrected)
+
+
+def _look(learner: Learner, teacher: CarelessTeacher) -> Look:
+    with learner.reading() as connection:
+        found = reliability(learner, connection, [])
+    return Look(found.get("ann"), teacher.share_right(learner.agent.active))
 
 
 def _response(learner: Learner, round: int) -> int:
@@ -172,5 +216,41 @@ def careless(*shares: float) -> bool:
     return reached
 
 
+TEACHERS: dict[str, tuple[float, float, type[CarelessTeacher]]] = {
+    "careful": (0.0, HONEST, CarelessTeacher),
+    "20% slips, honest": (0.2, HONEST, CarelessTeacher),
+    "20% slips, stubborn": (0.2, 0.0, CarelessTeacher),
+    "40% slips, stubborn": (0.4, 0.0, CarelessTeacher),
+    "always red square": (0.0, 0.0, ConstantTeacher),
+}
+COVERED = 0.93
+
+
+def intervals(lessons: int = 100) -> bool:
+    """Print how often stated intervals hold the truth; whether they do often enough."""
+    reached = True
+    with tempfile.TemporaryDirectory() as folder:
+        database = open_database(f"sqlite:///{Path(folder) / 'careless.db'}")
+        for name, (slips, honest, kind) in TEACHERS.items():
+            looks: dict[int, list[Look]] = {24: [], GIVEN: []}
+            for seed in range(lessons):
+                lesson(database, seed, slips, honest, "weigh", kind, looks)
+            for given, found in looks.items():
+                stated = [(one.stated, one.right) for one in found if one.stated is not None]
+                held = [share.low <= right <= share.high for share, right in stated]
+                wide = [share.high - share.low for share, _ in stated]
+                print(
+                    f"{name}, {given} described: {sum(held)} of {len(held)} intervals hold the "
+                    f"share of right ones, mean width {np.mean(wide or [np.nan]):.2f}; nothing is "
+                    f"stated in {lessons - len(held)} of {lessons}",
+                    flush=True,
+                )
+                reached &= sum(held) >= COVERED * len(held)
+        database.close()
+    return reached
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["intervals"]:
+        sys.exit(0 if intervals(*map(int, sys.argv[2:])) else 1)
     sys.exit(0 if careless(*map(float, sys.argv[1:])) else 1)

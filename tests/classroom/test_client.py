@@ -242,6 +242,9 @@ def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path, kind:
         assert [one["round"] for one in lesson.rounds(teacher="root")] == [1, 2]
         assert [one["round"] for one in lesson.rounds(status="flagged")] == [2]
         assert lesson.round(1)["description"] == 2
+        item = lesson.make_known(1, [2, 3], practice=True)
+        assert [one["round"] for one in lesson.known()] == [item["round"]]
+        lesson.drop_known(item["round"])
         assert lesson.shown(1)["candidates"] == 3
         assert lesson.preview(2, round=1).response == first.response
         assert lesson.next_judgement() is None  # equality decides here
@@ -262,10 +265,10 @@ def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path, kind:
         lesson.progress()
         lesson.curve()
         assert lesson.apprentice()["verdict"] == "undecided"
-        assert lesson.about()["rounds"] == 2
+        assert lesson.about()["rounds"] == 3
         lesson.replay()
         lesson.export(tmp_path / "all.jsonl")
-        assert lesson.import_(tmp_path / "all.jsonl")["rounds"] == 2
+        assert lesson.import_(tmp_path / "all.jsonl")["rounds"] == 3
         assert lesson.delete_words(name)["events"] == 0
         assert client.delete_words(name)["lessons"] == 0
         lesson.roll_back(0)

@@ -40,7 +40,7 @@ from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts, passwords, tokens
 from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rounds import change_round
+from tellback.classroom.store.rounds import Known, change_round
 from tellback.classroom.store.webhooks import create_webhook
 from tellback.classroom.web.app import create_app
 from tellback.matching import Same
@@ -145,6 +145,10 @@ class School:
             kept = {"check": TO_CHECK, "judgement": TO_CHECK, "claim": CLAIMED}
             others = ROUNDS - len(set(kept.values()))
             known["round"] = kept.get(last, 1 + known["round"] % others)
+            if case.operation.label.startswith("DELETE") and last == "known":
+                item = Known(("went left",))
+                learner = self.app.state.classroom.learner(known["lesson"])
+                known["round"] = learner.copy_as_known(1, item, self.pupil.id).number
         for name, simplest in (("account", "0" * 20), ("teacher", "0")):
             if known.get(name) == simplest:
                 known[name] = self.pupil.id

@@ -41,6 +41,7 @@ class ClassroomOperations(Generic[L]):
         second_share: float = 0.0,
         doubt: str | None = None,
         guide: str = "",
+        catch: float = 0.0,
         seed: int = 0,
     ) -> Call[L]:
         """Create a lesson; the settings are those of ``tellback.classroom.learning.Definition``."""
@@ -56,6 +57,7 @@ class ClassroomOperations(Generic[L]):
             second_share=second_share,
             doubt=doubt,
             guide=guide,
+            catch=catch,
             seed=seed,
         )
         # Without a key: a lesson that was created twice does no harm.

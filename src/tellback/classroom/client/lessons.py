@@ -69,6 +69,7 @@ class LessonOperations(Generic[R]):
         images: Sequence[str] | None = None,
         context: str | None = None,
         acted: Mapping[str, Any] | None = None,
+        known: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Call[R]:
         """Ask the agent for a response: a new round, which waits for a description.
@@ -85,11 +86,14 @@ class LessonOperations(Generic[R]):
         acted : mapping, optional
             In apprentice mode, what another policy did: its ``response``, and the ``propensity`` of
             that if it is known. The agent only advises.
+        known : mapping, optional
+            With ``acted``: the ``answers`` that may be given, and whether the round is for
+            ``practice``, and ``only`` these are right. The agent is not asked, and learns nothing.
         key : str, optional
             The idempotency key: the same key brings the same round. By default a new one.
         """
         body = candidates_body(instruction, features, texts, images)
-        body |= plain_body(context=context, acted=acted)
+        body |= plain_body(context=context, acted=acted, known=known)
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         return self._call("POST", "/rounds", json=body, headers=headers).then(self._asked)
 
@@ -250,9 +254,43 @@ class LessonOperations(Generic[R]):
         return self._call("DELETE", f"/teachers/{quote(teacher, safe='')}/data")
 
     @operation
-    def change(self, *, name: str | None = None, archived: bool | None = None) -> Call[Data]:
-        """Rename the lesson, put it into the archive, where nobody teaches, or take it out."""
-        return self._call("PATCH", "", json=plain_body(name=name, archived=archived))
+    def known(self) -> Call[list[Data]]:
+        """The rounds whose answers are known; for reviewers."""
+        return self._call("GET", "/known").then(part("rounds"))
+
+    @operation
+    def make_known(
+        self,
+        number: int,
+        answers: Sequence[Instruction],
+        *,
+        only: bool = False,
+        practice: bool = False,
+    ) -> Call[Data]:
+        """Make a new round like this one, whose answers are known; for reviewers."""
+        body = {"answers": list(answers), "only": only, "practice": practice}
+        return self._call("POST", f"/rounds/{number}/known", json=body)
+
+    @operation
+    def drop_known(self, number: int) -> Call[None]:
+        """Give a round with known answers to nobody any more; for reviewers."""
+        return self._call("DELETE", f"/rounds/{number}/known").then(nothing)
+
+    @operation
+    def change(
+        self,
+        *,
+        name: str | None = None,
+        archived: bool | None = None,
+        guide: str | None = None,
+        catch: float | None = None,
+    ) -> Call[Data]:
+        """Rename the lesson, put it into the archive, where nobody teaches, or take it out.
+
+        ``guide`` is what teachers are told, ``catch`` the share of responses with known answers.
+        """
+        body = plain_body(name=name, archived=archived, guide=guide, catch=catch)
+        return self._call("PATCH", "", json=body)
 
     @operation
     def delete(self) -> Call[None]:

@@ -24,16 +24,22 @@ def code(learner: Learner, round: int, said: Instruction) -> int | None:
     """
     if not isinstance(said, str):
         return int(said)
-    with learner.reading() as connection:
-        features = find_task(connection, learner.lesson, round).features
-    responses = Listed(features_from(features, learner.definition.facts.dim))
-    if len(responses) < 2 or learner.draws:
+    responses = responses_of(learner, round)
+    if responses is None:
         return None
     try:
         estimates = learner.consider(said, responses).estimates
     except TellbackError:
         return None
     return int(np.argmax(estimates))
+
+
+def responses_of(learner: Learner, round: int) -> Listed | None:
+    """The responses of a round; None if there is nothing to choose from."""
+    with learner.reading() as connection:
+        features = find_task(connection, learner.lesson, round).features
+    responses = Listed(features_from(features, learner.definition.facts.dim))
+    return None if len(responses) < 2 or learner.draws else responses
 
 
 def agree(learner: Learner, two: SecondRow) -> bool | None:

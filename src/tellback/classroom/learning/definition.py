@@ -38,6 +38,7 @@ DOUBT = (OFF, ASK, WEIGH)
 """What is done about doubtful descriptions."""
 
 LONGEST_GUIDE = 2_000
+MOST_CAUGHT = 0.5
 
 LARGEST_DIM = 4096
 LARGEST_TABLE = 2**20
@@ -104,6 +105,9 @@ class Definition:
         also leaves them out. By default teachers are asked where the model is quick enough.
     guide : str
         What teachers are told before they begin.
+    catch : float
+        The share of a teacher's responses whose answers are known, to catch carelessness. They
+        look like any other.
     seed : int
         The seed of all random streams.
     material : Material, optional
@@ -121,6 +125,7 @@ class Definition:
     second_share: float = 0.0
     doubt: str | None = None
     guide: str = ""
+    catch: float = 0.0
     seed: int = 0
     material: Material | None = None
     facts: Facts = field(init=False)
@@ -154,6 +159,7 @@ class Definition:
             raise FieldError("doubt", "doubt is for descriptions in words, not for numbers.")
         if len(self.guide) > LONGEST_GUIDE:
             raise FieldError("guide", f"guide must have at most {LONGEST_GUIDE:,} characters.")
+        set_field(self, "catch", _named("catch", real, self.catch, at_least=0, at_most=MOST_CAUGHT))
         set_field(self, "seed", _named("seed", whole, self.seed, at_least=0))
 
     @property

@@ -64,6 +64,16 @@ TINY = 1e-300
 EVEN = 0.5
 
 
+class Surprise(NamedTuple):
+    """How much likelier each description is for its response than for others.
+
+    That its teacher stands by a description does not count here.
+    """
+
+    sharpness: float  # how far the estimates of the model are trusted; 0 if nothing is known
+    lifts: dict[int, float]  # as a log, by the event
+
+
 class Doubts(NamedTuple):
     """What is believed of a lesson's descriptions.
 
@@ -79,12 +89,15 @@ class Doubts(NamedTuple):
         never more than half.
     sharpness : float
         How far the estimates of the model are trusted.
+    surprise : Surprise
+        How likely each description is, whoever stands by it.
     """
 
     right: dict[int, float]
     wrong: dict[str, float]
     left_out: frozenset[int] = frozenset()
     sharpness: float = 0.0
+    surprise: Surprise = Surprise(0.0, {})
 
     def lift(self, fits: Array) -> float:
         """How much likelier a description is for its response than for others, as a log."""
@@ -171,6 +184,16 @@ def believed(descriptions: Sequence[ActiveDescription], fits: Array) -> Doubts:
         {name: float(share) for name, share in zip(names, shares, strict=True)},
         frozenset(descriptions[place].seq for places in left_out for place in places),
         sharpness,
+        surprise_of(descriptions, fits),
+    )
+
+
+def surprise_of(descriptions: Sequence[ActiveDescription], fits: Array) -> Surprise:
+    """How likely each description is, given how well it fits."""
+    sharpness = max(SHARPNESSES, key=lambda one: _likelihood(doubt.lifts(one * fits)))
+    lifts = doubt.lifts(sharpness * fits)
+    return Surprise(
+        sharpness, {one.seq: float(x) for one, x in zip(descriptions, lifts, strict=True)}
     )
 
 

@@ -45,6 +45,7 @@ class Effect(NamedTuple):
     changes: list[Flip]
     right: int | None
     requests: int
+    weighed: int = 0  # descriptions left out, or taken back in, by a weighing that came with it
 
 
 class Exam:

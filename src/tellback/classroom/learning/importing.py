@@ -16,7 +16,7 @@ from tellback.classroom.learning.verdicts import Verdicts
 from tellback.classroom.store.descriptions import AskedAgain, description_data
 from tellback.classroom.store.log import TOMBSTONE, Event, Kind, LessonLog
 from tellback.classroom.store.projection import PROJECTED_KINDS, Projection
-from tellback.classroom.store.rounds import AskedRound, Drawn, RoundPart, asked_data
+from tellback.classroom.store.rounds import AskedRound, Drawn, Known, RoundPart, asked_data
 from tellback.classroom.store.staging import Page, StagedLog, write_page
 from tellback.classroom.store.tasks import Content
 from tellback.errors import FieldError, TellbackError
@@ -104,6 +104,7 @@ class Importer:
         drawn: Drawn | None = None,
         advice: Data | None = None,
         part: RoundPart | None = None,
+        known: Known | None = None,
     ) -> int:
         """A round, asked on a line. Returns its number among the imported rounds, from 1."""
         if response not in responses:
@@ -116,10 +117,15 @@ class Importer:
         if self._unseen_responses >= AT_ONCE:
             self.refuse_unfit()
         choice = Choice(response, responses.features(response), **stated._asdict())
-        data = asked_data(AskedRound(instruction, choice, self._log.latest, drawn, advice, part))
+        if (known is None) == (part is RoundPart.KNOWN):
+            raise FieldError(
+                "data.known", "known is for rounds of the part known, and for no other."
+            )
+        asked = AskedRound(instruction, choice, self._log.latest, drawn, advice, part, known)
+        data = asked_data(asked)
         number, seq = self._log.open_round(data, responses.matrix, content, wants_second)
         self._asked[number] = _ImportedRound(instruction, response, len(responses))
-        self._projection.ask(number, seq)
+        self._projection.ask(number, seq, part)
         return number
 
     def _drawn_content(self, drawn: Drawn, features: Array) -> Content:

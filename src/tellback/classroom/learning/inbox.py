@@ -8,10 +8,10 @@ from tellback.classroom.learning.agreement import agree
 from tellback.classroom.learning.doubts import DOUBTFUL
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.questions import weighed
-from tellback.classroom.store.active import ActiveDescription
 from tellback.classroom.store.reviews import (
     account_names,
     flagged_rounds,
+    kept_when_asked,
     read_seconds,
     reviewed_rounds,
 )
@@ -43,6 +43,7 @@ def read_inbox(learner: Learner) -> list[InboxEntry]:
         names = account_names(connection)
         seconds = read_seconds(connection, learner.lesson)
         flagged = flagged_rounds(connection, learner.lesson)
+        kept = kept_when_asked(connection, learner.lesson)
         done = reviewed_rounds(connection, learner.lesson)
 
     def add(round: int, account: str, said: Instruction | None, reason: Reason) -> None:
@@ -53,7 +54,11 @@ def read_inbox(learner: Learner) -> list[InboxEntry]:
     right = doubts.doubts.right
     for one in sorted(doubts.descriptions, key=lambda one: right[one.seq]):
         if right[one.seq] < DOUBTFUL:
-            add(one.round, one.account, one.description, _doubtful(one, right[one.seq]))
+            says = f"fits other responses better: right with probability {right[one.seq]:.0%}"
+            add(one.round, one.account, one.description, Reason("doubtful", says))
+    for round, (account, said) in kept.items():
+        stands = Reason("doubtful", "its teacher was asked about it, and stands by it")
+        add(round, account, said, stands)
     for two in seconds:
         if agree(learner, two) is False:
             who = names.get(two.other, two.other)
@@ -63,9 +68,3 @@ def read_inbox(learner: Learner) -> list[InboxEntry]:
         says = f"flagged by {names.get(account, account)}{f': {note}' if note else ''}"
         add(round, account, None, Reason("flagged", says))
     return sorted(found.values(), key=lambda entry: -len(entry.reasons))
-
-
-def _doubtful(one: ActiveDescription, right: float) -> Reason:
-    asked = "; its teacher was asked, and stands by it" if one.sure else ""
-    says = f"fits other responses better: right with probability {right:.0%}{asked}"
-    return Reason("doubtful", says)

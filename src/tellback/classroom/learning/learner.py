@@ -45,12 +45,14 @@ from tellback.classroom.store.progress import CurvePoint
 from tellback.classroom.store.rounds import (
     AskedRound,
     Drawn,
+    Known,
+    RoundPart,
     RoundRow,
     find_asked,
     find_round,
     open_round,
 )
-from tellback.classroom.store.tasks import Content, TaskRow, find_task
+from tellback.classroom.store.tasks import Content, TaskRow, copied_content, find_task
 from tellback.errors import SettingError, TellbackError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
@@ -202,6 +204,55 @@ class Learner:
                 if opened is not None:  # else another process took the number
                     return opened
 
+    def open_known(
+        self,
+        instruction: Instruction,
+        responses: Listed,
+        content: Content,
+        choice: Choice,
+        known: Known,
+        account: str,
+        request: KeyedRequest | None = None,
+    ) -> OpenedRound:
+        """A new round whose answers are known. The agent is not asked, and learns nothing."""
+        asked = AskedRound(instruction, choice, self.agent.seq, part=RoundPart.KNOWN, known=known)
+        return self._open_known(asked, responses, content, account, request)
+
+    def copy_as_known(self, round: int, known: Known, account: str) -> OpenedRound:
+        """A new round with the task and the response of another, whose answers are known."""
+        with self._database.read() as connection:
+            row = find_round(connection, self.lesson, round)
+            asked = find_asked(connection, self.lesson, row)
+            content = copied_content(connection, self.lesson, round)
+            features = find_task(connection, self.lesson, round).features
+        asked = asked._replace(
+            advice=None, part=RoundPart.KNOWN, known=known._replace(matched=row.matched)
+        )
+        responses = Listed(features_from(features, self.definition.facts.dim))
+        return self._open_known(asked, responses, content, account)
+
+    def _open_known(
+        self,
+        asked: AskedRound,
+        responses: Listed,
+        content: Content,
+        account: str,
+        request: KeyedRequest | None = None,
+    ) -> OpenedRound:
+        with writing(self._database, self.lesson, rounds=1) as log:
+            number = log.next_round()
+            open_round(
+                log,
+                number=number,
+                asked=asked,
+                features=responses.matrix,
+                content=content,
+                account=account,
+            )
+            if request is not None:
+                add_answer(log.connection, request, json.dumps({"round": number}))
+        return OpenedRound(number, asked.choice, asked.version)
+
     def _prepared(self, connection: Connection, number: int) -> PreparedRound:
         if self._material is not None:
             return self._material.prepare(connection, number)
@@ -293,6 +344,10 @@ class Learner:
         with self._database.read() as connection:
             return self._claimed(connection, find_round(connection, self.lesson, opened.number))
 
+    def claimed_known(self, connection: Connection, round: int) -> ClaimedRound:
+        """A round whose answers are known, as if it were claimed."""
+        return self._claimed(connection, find_round(connection, self.lesson, round))
+
     def _claimed(self, connection: Connection, round: RoundRow) -> ClaimedRound:
         response = find_asked(connection, self.lesson, round).choice.response
         return ClaimedRound(response, find_task(connection, self.lesson, round.number))
@@ -317,6 +372,7 @@ class Learner:
         # The effect must be that of this description alone.
         with self._lock if effect else nullcontext():
             before = self._answers_now() if effect else None
+            left_out = self.agent.left_out
             result: DescriptionResult = self._group_commit(
                 Change(
                     lambda log: describe(
@@ -335,7 +391,7 @@ class Learner:
                 ),
                 alone=effect,
             )
-            return result, None if before is None else self._effect_since(before)
+            return result, None if before is None else self._effect_since(before, left_out)
 
     # Considering requests, without a round.
 
@@ -408,7 +464,7 @@ class Learner:
             self.agent.follow(connection, self.lesson, latest_event(connection, self.lesson))
         return self._answered()
 
-    def _effect_since(self, before: list[Any]) -> Effect:
+    def _effect_since(self, before: list[Any], left_out: frozenset[int]) -> Effect:
         after = self._answered()
         right = self.exam.right(after)
         return Effect(
@@ -416,6 +472,7 @@ class Learner:
             self.exam.flips(before, after),
             None if right is None else sum(right),
             len(self.exam.tasks),
+            len(self.agent.left_out ^ left_out),
         )
 
     def _answered(self) -> list[Any]:

@@ -11,6 +11,7 @@ from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.rounds import (
     AskedRound,
+    Known,
     LockedRound,
     RoundPart,
     RoundRow,
@@ -38,7 +39,7 @@ _FREE = {"claimed_by": None, "claimed_until": None}
 class AskedAgain(NamedTuple):
     """A teacher was asked whether they are sure, and stands by the description, or corrected it."""
 
-    first: Instruction | None = None  # what they had said of the round, if it was not stored
+    first: Instruction | None = None  # what they had said of the round before they were asked
 
 
 class DescriptionResult(NamedTuple):
@@ -53,6 +54,7 @@ class DescriptionResult(NamedTuple):
     agrees: bool | None = None
     taught: ActiveDescription | None = None  # of a new one, for the agent
     part: str | None = None  # of own material: see RoundPart
+    known: Known | None = None  # where the answers are known: it teaches nothing
 
 
 def describe(
@@ -101,6 +103,8 @@ def describe(
     judge = met or (lambda _, asked, told: match(asked.instruction, told))
     locked = lock_round(log, number, account)
     round = locked.row
+    if round.status is RoundStatus.KNOWN:
+        return _answer(log, locked, account, description, judge)
     if round.describer not in (None, account) and may_add_second(round, account):
         return _second(log, locked, account, description, match, judge, saw_request)
     refuse_others(round, account, anyones)
@@ -117,6 +121,8 @@ def describe(
                 return DescriptionResult(
                     round.described, False, asked.instruction, matched, saw, part=round.part
                 )
+        elif asked_again is not None and first is None:
+            asked_again = AskedAgain(before["description"])  # a correction, not a confirmation
     # A suggestion counts as having seen the request: who made it may have known that.
     suggested = any(one.kind is Kind.SUGGESTED for one in locked.events)
     if saw is None:
@@ -141,6 +147,27 @@ def describe(
     return DescriptionResult(
         seq, True, asked.instruction, matched, saw, taught=taught, part=round.part
     )
+
+
+def _answer(
+    log: LessonLog, locked: LockedRound, account: str, description: Instruction, judge: MetFunction
+) -> DescriptionResult:
+    """Store what a teacher says of a response whose description is known.
+
+    It may be changed, but not in practice: there the answers were told.
+    """
+    number, asked = locked.row.number, parse_asked(locked.data(locked.row.asked))
+    assert asked.known is not None
+    matched = asked.known.matched
+    if matched is None:
+        matched = judge(number, asked, description)
+    data: Data = {"description": description}
+    theirs = [one for one in locked.events if (one.kind, one.account) == (Kind.ANSWERED, account)]
+    new = not theirs or not (asked.known.practice or json.loads(theirs[-1].data) == data)
+    seq = theirs[-1].seq if theirs else 0
+    if new:
+        seq = log.append(Kind.ANSWERED, data, round=number, account=account)
+    return DescriptionResult(seq, new, asked.instruction, matched, False, known=asked.known)
 
 
 def description_data(
@@ -227,7 +254,7 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
     """Withdraw a description or a skip; the round is open, and theirs. False if it was open."""
     locked = lock_round(log, number, account)
     round = locked.row
-    if round.status is RoundStatus.OPEN:
+    if round.status in (RoundStatus.OPEN, RoundStatus.KNOWN):
         return False
     if round.describer != account and not anyones:
         raise ConflictError("not_yours", f"Round {number} was described by somebody else.")
@@ -269,6 +296,11 @@ def close_round(
     locked = lock_round(log, number, account)
     round = locked.row
     data: Data = {"note": note} if note else {}
+    if round.status is RoundStatus.KNOWN:  # for this teacher only
+        if any((one.kind, one.account) == (Kind.ANSWERED, account) for one in locked.events):
+            return False
+        log.append(Kind.ANSWERED, {"outcome": outcome.value}, round=number, account=account)
+        return True
     if round.status is RoundStatus.DESCRIBED:
         if may_add_second(round, account):
             if round.second is not None and _declined(locked, account):

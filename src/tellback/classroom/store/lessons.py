@@ -42,10 +42,21 @@ def create_lesson(
 
 
 def change_lesson(
-    connection: Connection, id: str, *, name: str | None = None, archived: bool | None = None
+    connection: Connection,
+    id: str,
+    *,
+    name: str | None = None,
+    archived: bool | None = None,
+    **settings: Any,
 ) -> LessonRow:
-    """Rename a lesson, put it into the archive, or take it out; an error if there is none."""
+    """Rename a lesson, put it into the archive, or take it out; an error if there is none.
+
+    ``settings`` are those of its definition that do not touch the agent. None leaves a setting.
+    """
     given = {"name": name, "archived": archived}
+    changed = {field: value for field, value in settings.items() if value is not None}
+    if changed:
+        given["definition"] = json.dumps(find_lesson(connection, id).definition | changed)
     values = {field: value for field, value in given.items() if value is not None}
     if values:
         connection.execute(update(lessons).where(lessons.c.id == id).values(**values))

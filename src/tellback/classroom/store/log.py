@@ -29,6 +29,7 @@ class Kind(StrEnum):
     CANNOT_TELL = "cannot_tell"
     FLAGGED = "flagged"
     SECOND = "second"
+    ANSWERED = "answered"
     CHECKED = "checked"
     JUDGED = "judged"
     REVIEWED = "reviewed"

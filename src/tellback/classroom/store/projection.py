@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select, update
 
 from tellback.classroom.store.log import Event, Kind, LessonLog, read_events
-from tellback.classroom.store.rounds import RoundStatus
+from tellback.classroom.store.rounds import RoundStatus, first_status
 from tellback.classroom.store.tables import rounds
 
 CLOSING = (Kind.SKIPPED, Kind.CANNOT_TELL, Kind.FLAGGED)
@@ -50,16 +50,20 @@ def rebuild_projection(log: LessonLog) -> int:
     """Rebuild the table of rounds from the log. Returns the number of active descriptions."""
     columns = [rounds.c[name] for name in ProjectedRound._fields]
     query = (
-        select(rounds.c.number, rounds.c.asked, *columns)
+        select(rounds.c.number, rounds.c.asked, rounds.c.part, *columns)
         .where(rounds.c.lesson == log.lesson)
         .order_by(rounds.c.asked)
     )
     before = {row.number: row for row in log.connection.execute(query)}
     events = read_events(log.connection, log.lesson, kinds=PROJECTED_KINDS)
-    states = project_rounds(events, {number: row.asked for number, row in before.items()})
+    states = project_rounds(
+        events,
+        {number: row.asked for number, row in before.items()},
+        {number: row.part for number, row in before.items()},
+    )
     changed: list[dict[str, Any]] = []
     for number, state in states.items():
-        if state != tuple(before[number][2:]):
+        if state != tuple(before[number][3:]):
             values = {f"new_{name}": value for name, value in state._asdict().items()}
             changed.append(values | {"its_lesson": log.lesson, "its_number": number})
     if changed:
@@ -81,13 +85,17 @@ _CHANGE = (
 class _RoundHistory:
     """The states of one round, from the event that asked it."""
 
-    def __init__(self, asked: int) -> None:
+    def __init__(self, asked: int, first: ProjectedRound) -> None:
         self._seqs = [asked]
-        self._states = [OPEN]
+        self._states = [first]
 
     @property
     def asked(self) -> int:
         return self._seqs[0]
+
+    @property
+    def first(self) -> ProjectedRound:
+        return self._states[0]
 
     @property
     def now(self) -> ProjectedRound:
@@ -102,7 +110,7 @@ class _RoundHistory:
         if self.asked <= to:
             then = self._states[bisect_right(self._seqs, to) - 1]
         else:
-            then = OPEN if self.now == OPEN else ROLLED_BACK
+            then = self.first if self.now == self.first else ROLLED_BACK
         if then != self.now:
             self.add(seq, then)
 
@@ -113,9 +121,10 @@ class Projection:
     def __init__(self) -> None:
         self._rounds: dict[int, _RoundHistory] = {}
 
-    def ask(self, number: int, seq: int) -> None:
+    def ask(self, number: int, seq: int, part: str | None = None) -> None:
         """Add a round, asked by event ``seq``. Rounds are added in the order of their events."""
-        self._rounds[number] = _RoundHistory(seq)
+        first = OPEN._replace(status=first_status(part).value)
+        self._rounds[number] = _RoundHistory(seq, first)
 
     def apply(self, event: Event) -> None:
         """Apply an event of the kinds ``PROJECTED_KINDS``."""
@@ -126,14 +135,16 @@ class Projection:
                 history.roll_back(event.seq, event.data["to"])
         elif event.round is not None:
             history = self._rounds[event.round]
-            history.add(event.seq, _next_state(history.now, event))
+            history.add(event.seq, _next_state(history.now, event, history.first))
 
     def of(self, number: int) -> ProjectedRound:
         """The state of a round now."""
         return self._rounds[number].now
 
 
-def project_rounds(events: Iterable[Event], asked: Mapping[int, int]) -> dict[int, ProjectedRound]:
+def project_rounds(
+    events: Iterable[Event], asked: Mapping[int, int], parts: Mapping[int, str | None]
+) -> dict[int, ProjectedRound]:
     """The state of each round after these events.
 
     Parameters
@@ -142,20 +153,22 @@ def project_rounds(events: Iterable[Event], asked: Mapping[int, int]) -> dict[in
         The events of a lesson from its first, at least those of ``PROJECTED_KINDS``.
     asked : mapping
         The event that asked each round, in the order of these events.
+    parts : mapping
+        What each round is for: see ``RoundPart``.
     """
     projection = Projection()
     for number, seq in asked.items():
-        projection.ask(number, seq)
+        projection.ask(number, seq, parts[number])
     for event in events:
         projection.apply(event)
     return {number: projection.of(number) for number in asked}
 
 
-def _next_state(state: ProjectedRound, event: Event) -> ProjectedRound:
+def _next_state(state: ProjectedRound, event: Event, first: ProjectedRound) -> ProjectedRound:
     """The state of a round after an event that names it."""
     if event.kind is Kind.DESCRIBED:
         if event.redacted:
-            return OPEN  # without its description
+            return first  # without its description
         matched = None if event.data["saw_request"] else event.data["matched"]
         return ProjectedRound(
             RoundStatus.DESCRIBED.value, event.seq, event.account, state.second, matched
@@ -167,4 +180,4 @@ def _next_state(state: ProjectedRound, event: Event) -> ProjectedRound:
         return state._replace(second=event.seq) if given else state
     if event.kind in CLOSING and not event.redacted and not event.data.get("second"):
         return ProjectedRound(event.kind.value, describer=event.account)
-    return OPEN if event.kind is Kind.WITHDRAWN or event.redacted else state
+    return first if event.kind is Kind.WITHDRAWN or event.redacted else state

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, func, select
 
 from tellback.arrays import Array
 from tellback.classroom.store.log import Kind, find_active_spans, in_spans
-from tellback.classroom.store.rounds import RoundStatus
+from tellback.classroom.store.rounds import RoundPart, RoundStatus
 from tellback.classroom.store.tables import (
     accounts,
     deliveries,
@@ -51,7 +51,10 @@ def round_columns(connection: Connection, lesson: str) -> Columns:
     names = ("estimate", "width", "highest", "matched", "described")
     query = (
         select(*(rounds.c[name] for name in names))
-        .where(rounds.c.lesson == lesson)
+        .where(
+            rounds.c.lesson == lesson,
+            rounds.c.part.is_distinct_from(RoundPart.KNOWN.value),  # the agent was not asked
+        )
         .order_by(rounds.c.number)
     )
     rows = [tuple(row) for row in connection.execute(query)]
@@ -59,8 +62,10 @@ def round_columns(connection: Connection, lesson: str) -> Columns:
     return Columns(*table.T)
 
 
-def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
-    """Counts of each teacher, the most descriptions first."""
+def teacher_counts(
+    connection: Connection, lesson: str, others: Iterable[str] = ()
+) -> list[TeacherCount]:
+    """Counts of each teacher, the most descriptions first; and of some ``others``."""
     names = {row.id: row.name for row in connection.execute(select(accounts.c.id, accounts.c.name))}
     described: dict[str, tuple[int, int, int]] = {
         row[0]: (row[1], row[2], row[3])
@@ -87,7 +92,7 @@ def teacher_counts(connection: Connection, lesson: str) -> list[TeacherCount]:
                 len(agreed.get(who, [])),
                 sum(agreed.get(who, [])),
             )
-            for who in described.keys() | agreed.keys()
+            for who in described.keys() | agreed.keys() | set(others)
         ),
         key=lambda one: (-one.described, one.name),
     )

@@ -106,6 +106,21 @@ def flagged_rounds(connection: Connection, lesson: str) -> dict[int, tuple[str, 
     return {row.round: (row.account, json.loads(row.data).get("note", "")) for row in rows}
 
 
+def kept_when_asked(connection: Connection, lesson: str) -> dict[int, tuple[str, Instruction]]:
+    """Account and words of each active description that its teacher kept when asked."""
+    query = (
+        select(rounds.c.number, events.c.account, events.c.data)
+        .join(events, (events.c.lesson == rounds.c.lesson) & (events.c.seq == rounds.c.described))
+        .where(rounds.c.lesson == lesson, events.c.data.contains('"sure": true'))
+    )
+    found = ((row.number, row.account, json.loads(row.data)) for row in connection.execute(query))
+    return {
+        number: (account, data["description"])
+        for number, account, data in found
+        if data.get("sure") and "first" not in data
+    }
+
+
 def reviewed_rounds(connection: Connection, lesson: str) -> set[int]:
     """The rounds of which nothing has happened since they were reviewed."""
     kinds = [Kind.DESCRIBED, Kind.SECOND, Kind.FLAGGED, Kind.WITHDRAWN, Kind.REVIEWED]

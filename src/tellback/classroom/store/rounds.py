@@ -35,11 +35,13 @@ class RoundStatus(StrEnum):
     CANNOT_TELL = "cannot_tell"
     FLAGGED = "flagged"
     ROLLED_BACK = "rolled_back"
+    KNOWN = "known"
 
 
 class RoundPart(StrEnum):
-    """What a round of a lesson's own material is for, if not for a request."""
+    """What a round is for, if not for a request."""
 
+    KNOWN = "known"  # its answers are known: every teacher may get it, and it teaches nothing
     EXAM = "exam"  # its description is a held-out request: it does not teach
     FIRST = "first"  # nothing was asked: there was no description yet to make a request of
 
@@ -56,13 +58,27 @@ class Drawn(NamedTuple):
         return None if data is None else cls(data["task"], hashable(data["response"]))
 
 
+class Known(NamedTuple):
+    """What may be said of a response whose description is known."""
+
+    answers: tuple[Instruction, ...]
+    only: bool = False  # whether everything else is wrong; else other words may be right, too
+    practice: bool = False  # whether it comes first, and its teacher is told the answers
+    matched: bool | None = None  # whether the response did what was asked, if that is known
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any] | None) -> Known | None:
+        """As the data of an ``asked`` event has it."""
+        return None if data is None else cls(**dict(data) | {"answers": tuple(data["answers"])})
+
+
 class AskedRound(NamedTuple):
     """The request of a round, the agent's choice, and the version of the agent.
 
     Where responses are too many to list, the choice is a place in the agent's shortlist, and
     ``drawn`` is the response itself. Where another policy acted, the choice is what it did, and
-    ``advice`` is the agent's choice, as ``Choice.to_data`` gives it. ``part`` is what a round of
-    own material is for, if not for a request.
+    ``advice`` is the agent's choice, as ``Choice.to_data`` gives it. ``part`` is what a round
+    is for, if not for a request.
     """
 
     instruction: Instruction
@@ -71,6 +87,7 @@ class AskedRound(NamedTuple):
     drawn: Drawn | None = None
     advice: Data | None = None
     part: RoundPart | None = None
+    known: Known | None = None
 
 
 class RoundRow(NamedTuple):
@@ -94,7 +111,10 @@ def parse_asked(data: Mapping[str, Any]) -> AskedRound:
     choice = Choice.from_data(data, np.array(data["features"], dtype=np.float64))
     drawn = Drawn.from_data(data.get("drawn"))
     part = RoundPart(data["part"]) if "part" in data else None
-    return AskedRound(data["instruction"], choice, data["version"], drawn, data.get("advice"), part)
+    known = Known.from_data(data.get("known"))
+    return AskedRound(
+        data["instruction"], choice, data["version"], drawn, data.get("advice"), part, known
+    )
 
 
 COLUMNS = [rounds.c[name] for name in RoundRow._fields]
@@ -132,6 +152,7 @@ def asked_data(asked: AskedRound) -> Data:
         **({} if drawn is None else {"drawn": drawn._asdict()}),
         **({} if asked.advice is None else {"advice": asked.advice}),
         **({} if asked.part is None else {"part": asked.part.value}),
+        **({} if asked.known is None else {"known": asked.known._asdict()}),
     }
 
 
@@ -155,7 +176,7 @@ def open_round(
         {
             "lesson": log.lesson,
             "number": number,
-            "status": RoundStatus.OPEN.value,
+            "status": first_status(asked.part).value,
             "asked": seq,
             "wants_second": wants_second,
             "claimed_by": claim[0] if claim else None,
@@ -167,6 +188,11 @@ def open_round(
         },
     )
     return seq
+
+
+def first_status(part: str | None) -> RoundStatus:
+    """The status of a round when it is asked."""
+    return RoundStatus.KNOWN if part == RoundPart.KNOWN.value else RoundStatus.OPEN
 
 
 def find_round(connection: Connection, lesson: str, number: int) -> RoundRow:

@@ -100,6 +100,22 @@ def find_task(connection: Connection, lesson: str, number: int) -> TaskRow:
     return TaskRow(number, bytes(row.features), **json.loads(row.content))
 
 
+def copied_content(connection: Connection, lesson: str, number: int) -> Content:
+    """What people are shown of a round, for a new one."""
+    task = find_task(connection, lesson, number)
+    own = task.items is not None
+    images = None if own or task.images is None else find_pictures(connection, lesson, number)
+    return Content(
+        task.context,
+        task.texts,
+        images,
+        task.drawing,
+        task.items,
+        task.form,
+        pictured=own and task.images is not None,
+    )
+
+
 def find_picture(connection: Connection, lesson: str, number: int, place: int) -> bytes:
     """The picture of a response, a PNG file, or of own material JPEG; an error if none."""
     shown = find_task(connection, lesson, number).items

@@ -15,11 +15,12 @@ from tellback.classroom.learning.pictures import read_pictures
 from tellback.classroom.side_process import FOR_IMPORTS
 from tellback.classroom.store.descriptions import AskedAgain
 from tellback.classroom.store.log import Kind
-from tellback.classroom.store.rounds import Drawn
+from tellback.classroom.store.rounds import Drawn, Known
 from tellback.classroom.store.tasks import Content
 from tellback.classroom.turns import paced
 from tellback.classroom.web.problems import Problem, invalid
 from tellback.classroom.web.schemas.log_lines import (
+    AnsweredData,
     AskedLine,
     CheckedData,
     DescribedData,
@@ -133,6 +134,9 @@ def _import_event(event: Any, importer: Importer, definition: Definition, line: 
             used = event.data.suggested
             again = AskedAgain(event.data.first) if event.data.sure else None
             importer.describe(*said, None if used is None else used.model_dump(), again)
+    elif isinstance(event.data, AnsweredData) and event.data.description is not None:
+        definition.demand_description(event.data.description, "data.description")
+        importer.note(Kind.ANSWERED, {"description": event.data.description}, event.round)
     elif isinstance(event.data, SuggestedData):
         definition.demand_description(event.data.description, "data.description")
         importer.note(Kind.SUGGESTED, event.data.model_dump(), event.round)
@@ -165,6 +169,7 @@ def _import_asked(event: AskedLine, importer: Importer, definition: Definition, 
         None if data.drawn is None else Drawn(data.drawn.task, data.drawn.response),
         None if data.advice is None else data.advice.model_dump(),
         data.part,
+        None if data.known is None else Known.from_data(data.known.model_dump()),
     )
     if number != event.round:
         raise FieldError("round", f"round must be {number}, the next one.")

@@ -141,7 +141,9 @@ def test_progress_says_how_reliable_each_teacher_is(room: Room) -> None:
     lesson = lesson_of(room, wrong=(14, 19))
     (ann,) = room.done("GET", f"/lessons/{lesson}/progress")["teachers"]
     share = ann["reliability"]
-    assert 0.6 < share["low"] < share["share"] < share["high"] < 1
+    assert share["low"] <= 22 / 24 <= share["high"]  # three responses tell little for sure
+    assert share["low"] < share["share"] < share["high"]
+    assert share["n"] == COUNT
 
 
 def test_what_was_asked_and_reviewed_can_be_exported_and_imported(room: Room) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fastapi import Response
 
+from tellback.classroom.learning.known import next_known
 from tellback.classroom.store.claims import prolong_claim
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.lessons import find_lesson
-from tellback.classroom.store.rounds import find_round
+from tellback.classroom.store.rounds import RoundStatus, find_round
 from tellback.classroom.store.seen import has_asked, mark_seen
 from tellback.classroom.store.suggestions import shown_suggestion
 from tellback.classroom.web.classroom import Classroom
@@ -31,13 +32,17 @@ def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer
     """Claim a response to describe: nobody else gets it while the claim lasts."""
     until = room.lease_end()
     with room.database.read() as connection:
-        if find_lesson(connection, learner.lesson).archived:
+        lesson = find_lesson(connection, learner.lesson)
+        if lesson.archived:
             raise ConflictError("archived", "This lesson is in the archive: nobody teaches in it.")
-    claimed = learner.claim(caller.account, until)
+        share, own = lesson.definition.get("catch", 0.0), not room.settings.accounts
+        known = next_known(learner, connection, caller.account, share, own=own)
+        claimed = None if known is None else learner.claimed_known(connection, known.round)
+    claimed = claimed or learner.claim(caller.account, until)
     if claimed is None:
         return Response(status_code=204)
     number = claimed.task.round
-    if room.settings.accounts and not learner.has_world:
+    if room.settings.accounts and not learner.has_world and known is None:
         _note_asker(room, learner.lesson, number, caller.account)
     with room.database.read() as connection:
         found = shown_suggestion(connection, learner.lesson, number)
@@ -45,6 +50,7 @@ def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer
         response=claimed.response if claimed.task.drawing is None else 0,
         until=until,
         suggestion=None if found is None else ShownSuggestion(**found._asdict()),
+        practice=bool(known and known.asked.known and known.asked.known.practice),
         **content_fields(learner.lesson, learner.definition.facts.dim, claimed.task),
     )
 
@@ -62,6 +68,8 @@ def prolong(lesson: LessonId, round: RoundNumber, room: AClassroom, caller: AsTe
     """Prolong a claim; refused if somebody else has the response now."""
     with room.database.write() as connection:
         found = find_round(connection, lesson, round)
+        if found.status is RoundStatus.KNOWN:
+            return Response(status_code=204)  # several teachers may have it
         if not prolong_claim(connection, lesson, found.number, caller.account, room.lease_end()):
             raise not_found(f"claim of yours on round {round}")
     return Response(status_code=204)

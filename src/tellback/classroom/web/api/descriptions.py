@@ -5,13 +5,19 @@ from __future__ import annotations
 from fastapi import Query
 
 from tellback.classroom.learning.exam import Effect
-from tellback.classroom.learning.judged import sounds_alike
+from tellback.classroom.learning.known import is_right
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.questions import open_questions, tells_much
 from tellback.classroom.learning.verdicts import ASKED_OF_PEOPLE, JudgedBy
-from tellback.classroom.store.descriptions import AskedAgain, close_round, withdraw
+from tellback.classroom.store.descriptions import (
+    AskedAgain,
+    DescriptionResult,
+    close_round,
+    withdraw,
+)
+from tellback.classroom.store.known import KnownRound
 from tellback.classroom.store.log import writing
-from tellback.classroom.store.rounds import RoundStatus, find_round
+from tellback.classroom.store.rounds import RoundStatus, find_asked, find_round
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
@@ -21,9 +27,11 @@ from tellback.classroom.web.schemas.teaching import (
     Ended,
     Ending,
     NewDescription,
+    PracticeAnswer,
     Withdrawn,
 )
 from tellback.classroom.web.security.callers import Caller, Role
+from tellback.roles import Instruction
 
 router = api_router("teaching", 404, 422)
 
@@ -58,22 +66,31 @@ def describe(
         effect=effect,
     )
     counted = given._asdict() | {"matched": None if given.saw_request else given.matched}
-    del counted["taught"]
+    del counted["taught"], counted["known"]
     verdicts, by_people = learner.verdicts, learner.verdicts.by is JudgedBy.PEOPLE
-    alike = None
-    asked_of_people = by_people and given.part is None
-    if asked_of_people and effect:
-        with room.database.read() as connection:
-            alike = sounds_alike(learner, connection, round, body.description)
+    asked_of_people = by_people and given.part is None and given.known is None
     return Described(
         round=round,
         **counted,
         judged_by=verdicts.by,
-        sounds_alike=alike,
         asks_judgement=asked_of_people and verdicts.priority(round) < ASKED_OF_PEOPLE,
         questions=len(open_questions(learner, caller.account)) if effect else 0,
+        practice=_practice(learner, round, given, told),
         effect=None if changed is None else _effect(changed),
     )
+
+
+def _practice(
+    learner: Learner, round: int, given: DescriptionResult, told: Instruction
+) -> PracticeAnswer | None:
+    if given.known is None or not given.known.practice:
+        return None
+    with learner.reading() as connection:
+        asked = find_asked(
+            connection, learner.lesson, find_round(connection, learner.lesson, round)
+        )
+    right = is_right(learner, KnownRound(round, asked, None), told)
+    return PracticeAnswer(right=right, answers=list(given.known.answers))
 
 
 def _wants_second(learner: Learner, round: int, caller: Caller, told: int | str) -> bool:

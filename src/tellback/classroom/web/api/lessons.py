@@ -45,10 +45,10 @@ def get_lesson(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> LessonR
 def change_lesson(
     lesson: LessonId, body: LessonChange, room: AClassroom, caller: AsEngineer
 ) -> LessonRow:
-    """Rename a lesson, put it into the archive, or take it out. Nobody teaches in the archive."""
+    """Rename a lesson, archive it (nobody teaches there), or change what teachers are given."""
     with room.database.write() as connection:
         changed = store.change_lesson(connection, lesson, **body.model_dump())
-    room.forget(lesson)  # it knows its name
+    room.forget(lesson)  # it knows its name and settings
     return changed
 
 

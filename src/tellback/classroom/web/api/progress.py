@@ -63,12 +63,12 @@ def _progress(room: Classroom, learner: Learner) -> ProgressAnswer:
         statuses = counts_by_status(connection, learner.lesson)
         success = _curve(connection, learner)
         columns = round_columns(connection, learner.lesson)
-        counts = teacher_counts(connection, learner.lesson)
         agreed = agreement(connection, learner.lesson)
         checked = checks(connection, learner.lesson)
         matches, says = _matches(connection, learner, columns)
         seconds = read_seconds(connection, learner.lesson)
         reliable = reliability(learner, connection, seconds)
+        counts = teacher_counts(connection, learner.lesson, reliable)
     proof = certificate(learner.definition, columns, learner.verdicts.by)
     unsure = learner.unsure(MOST_UNSURE)
     return ProgressAnswer(
@@ -153,6 +153,8 @@ def _curve(connection: Connection, learner: Learner) -> CurveAnswer:
         points.append(now)  # the stored curve may be a moment behind
     return CurveAnswer(
         described=counts_by_status(connection, learner.lesson).get("described", 0),
+        taught=learner.agent.learned,
+        left_out=len(learner.agent.left_out),
         curve=points,
         words=None if meter is None else WordsAnswer(**meter._asdict()),
         held_out=_held_out(connection, learner),

@@ -9,7 +9,7 @@ from fastapi import Response
 from tellback.classroom.learning import questions
 from tellback.classroom.learning.questions import Question
 from tellback.classroom.store.descriptions import may_add_second, refuse_others
-from tellback.classroom.store.rounds import find_asked, find_round
+from tellback.classroom.store.rounds import RoundStatus, find_asked, find_round
 from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
@@ -34,7 +34,8 @@ def question(
     with room.database.read() as connection:
         row = find_round(connection, learner.lesson, round)
         # The agent has learned the first description. A question about the second would tell it.
-        if row.described is not None and may_add_second(row, caller.account):
+        second = row.described is not None and may_add_second(row, caller.account)
+        if second or row.status is RoundStatus.KNOWN:
             return Response(status_code=204)
         refuse_others(row, caller.account, caller.role.may(Role.ENGINEER))
     found = questions.question(learner, round, caller.account, body.description)

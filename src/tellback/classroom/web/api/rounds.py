@@ -83,6 +83,13 @@ def _ask(
     responses, images = responses_from(definition, body.features, body.texts, body.images)
     content = Content(body.context, body.texts, images)
     acted = None if body.acted is None else _acted(body.acted, responses)
+    if body.known is not None:
+        if acted is None:
+            raise FieldError("acted", "acted must say which response the known answers are of.")
+        known = body.known.checked(definition)
+        return learner.open_known(
+            body.instruction, responses, content, acted, known, account, request
+        )
     return learner.ask(body.instruction, responses, content, account, request, acted)
 
 

@@ -69,6 +69,8 @@ def lesson_page(request: Request, lesson: str, room: AClassroom, visitor: Visito
         here=page,
         instructions=set_there("instructions"),
         answers=set_there("answers"),
+        may_make=visitor.role.may(Role.ENGINEER),
+        may_review=visitor.role.may(Role.REVIEWER),
     )
 
 

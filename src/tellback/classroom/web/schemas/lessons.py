@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from tellback.classroom.learning.definition import LONGEST_GUIDE
+from tellback.classroom.learning.definition import LONGEST_GUIDE, MOST_CAUGHT
 from tellback.classroom.web.schemas.common import Body, not_blank, printable
 
 
@@ -45,6 +45,13 @@ class NewLesson(Body):
     guide: Annotated[str, AfterValidator(printable)] = Field(
         "", max_length=LONGEST_GUIDE, description="What teachers are told before they begin."
     )
+    catch: float = Field(
+        0.0,
+        ge=0,
+        le=MOST_CAUGHT,
+        description="Share of a teacher's responses whose answers are known, to catch "
+        "carelessness. They look like any other.",
+    )
     seed: int = Field(0, ge=0, le=2**63 - 1)
 
 
@@ -55,6 +62,12 @@ class LessonChange(Body):
         None
     )
     archived: bool | None = Field(None, description="Whether it is in the archive.")
+    guide: Annotated[str, AfterValidator(printable)] | None = Field(
+        None, max_length=LONGEST_GUIDE, description="What teachers are told before they begin."
+    )
+    catch: float | None = Field(
+        None, ge=0, le=MOST_CAUGHT, description="Share of responses whose answers are known."
+    )
 
 
 class LessonAnswer(BaseModel):

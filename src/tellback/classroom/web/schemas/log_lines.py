@@ -64,6 +64,15 @@ class ChoiceData(_Loose):
     highest: Real | None = None
 
 
+class KnownData(_Loose):
+    """What may be said of a response."""
+
+    answers: list[InstructionField] = Field(min_length=1)
+    only: bool = False
+    practice: bool = False
+    matched: bool | None = None
+
+
 class AskedData(ChoiceData):
     """A request, and the choice of the agent, or of another policy that the agent advised."""
 
@@ -71,6 +80,7 @@ class AskedData(ChoiceData):
     drawn: DrawnData | None = None
     advice: ChoiceData | None = None
     part: Annotated[RoundPart, Field(strict=False)] | None = None
+    known: KnownData | None = None
 
     def stated(self) -> Stated:
         """The numbers that the agent stated with its choice."""
@@ -94,6 +104,13 @@ class DescribedData(_Loose):
     suggested: UsedSuggestion | None = None
     sure: bool = False  # the teacher was asked, and this is the answer
     first: InstructionField | None = None  # what they had said before they were asked
+
+
+class AnsweredData(_Loose):
+    """What was said of a response whose answers are known; or how it was closed instead."""
+
+    description: InstructionField | None = None
+    outcome: Literal["skipped", "cannot_tell", "flagged"] | None = None
 
 
 class SuggestedData(NewSuggestion):
@@ -188,6 +205,7 @@ class RedactedLine(_EventLine):
 EventLine = Annotated[
     AskedLine
     | _RoundLine[Literal["described", "second"], DescribedData]
+    | _RoundLine[Literal["answered"], AnsweredData]
     | _RoundLine[Literal["suggested"], SuggestedData]
     | _RoundLine[Literal["skipped", "cannot_tell", "flagged"], EndData]
     | _RoundLine[Literal["withdrawn"], WithdrawnData]

@@ -33,6 +33,13 @@ class CurveAnswer(BaseModel):
     """The number of descriptions, and the success curve."""
 
     described: int
+    taught: int = Field(
+        description="Of these, those that the agent has learned: the curve counts them. Others are "
+        "held out, left out, or refused by the model."
+    )
+    left_out: int = Field(
+        description="Of these, those that are left out because they are doubtful."
+    )
     curve: list[CurvePoint] = Field(description="Empty where nobody can tell what is right.")
     words: WordsAnswer | None = Field(description="Null if it is not known which words matter.")
     held_out: HeldOutAnswer | None = Field(description="Of own material; else null.")

@@ -15,8 +15,9 @@ from pydantic import (
     WrapValidator,
 )
 
+from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.sureness import Answer
-from tellback.classroom.store.rounds import RoundStatus
+from tellback.classroom.store.rounds import Known, RoundStatus
 from tellback.classroom.store.tasks import TaskRow
 from tellback.classroom.web.schemas.common import Body, InstructionField, Text
 from tellback.classroom.web.schemas.suggestions import UsedSuggestion
@@ -67,9 +68,48 @@ class Acted(Body):
     )
 
 
+class NewKnown(Body):
+    """What may be said of a response. Teachers get it, and it teaches the agent nothing."""
+
+    answers: list[InstructionField] = Field(
+        min_length=1, max_length=20, description="A description with all words of one is right."
+    )
+    only: bool = Field(
+        False,
+        description="Whether everything else is wrong. Otherwise other words count only if the "
+        "agent is sure which response was meant.",
+    )
+    practice: bool = Field(
+        False,
+        description="Whether it comes before a teacher's first other response, and the teacher is "
+        "told the answers. Otherwise it looks like any other, and catches carelessness.",
+    )
+
+    def checked(self, definition: Definition) -> Known:
+        """As it is stored; refused unless each answer can be given in the lesson."""
+        for answer in self.answers:
+            definition.demand_description(answer, "known.answers")
+        return Known(tuple(self.answers), self.only, self.practice)
+
+
+class KnownAnswer(NewKnown):
+    """A round whose answers are known."""
+
+    round: int
+
+
+class KnownAnswers(BaseModel):
+    """Rounds whose answers are known."""
+
+    rounds: list[KnownAnswer]
+
+
 class NewRound(NewTask):
     """A task for the agent."""
 
+    known: NewKnown | None = Field(
+        None, description="With `acted`, which says the response: what may be said of it is known."
+    )
     acted: Acted | None = Field(
         None, description="Apprentice mode: what was done instead of what the agent would do."
     )

@@ -25,6 +25,7 @@ class ClaimAnswer(RoundContent):
     response: int
     until: float = Field(description="When the claim ends, in seconds since 1970.")
     suggestion: ShownSuggestion | None = Field(description="What a program proposes to say.")
+    practice: bool = Field(description="Whether this is practice: it teaches nothing.")
 
 
 class NewDescription(Body):
@@ -56,6 +57,17 @@ class EffectAnswer(BaseModel):
     lost: int | None = Field(description="Held-out requests met before, and not now.")
     right: int | None = Field(description="Held-out requests met; null if nobody can tell.")
     requests: int
+    weighed: int = Field(
+        description="With it all descriptions were weighed again: so many were left out or taken "
+        "back in, and the effect is of that, too. 0 if nothing else changed."
+    )
+
+
+class PracticeAnswer(BaseModel):
+    """What may be said of a response in practice."""
+
+    right: bool | None = Field(description="Whether the description is right; null if not known.")
+    answers: list[int | str]
 
 
 class Described(BaseModel):
@@ -70,10 +82,6 @@ class Described(BaseModel):
         "not count."
     )
     judged_by: JudgedBy = Field(description="What this rests on.")
-    sounds_alike: bool | None = Field(
-        description="Where it rests on people, whether the agent ranks responses alike for the "
-        "request and the description. It is no verdict. Null if its effect was not asked for."
-    )
     asks_judgement: bool = Field(description="Whether the teacher should judge: a random part.")
     saw_request: bool
     second: bool = Field(description="Whether it is a second, independent description.")
@@ -85,6 +93,7 @@ class Described(BaseModel):
     questions: int = Field(
         description="How many earlier descriptions of the teacher are doubtful now."
     )
+    practice: PracticeAnswer | None = Field(description="In practice; else null.")
     effect: EffectAnswer | None
 
 

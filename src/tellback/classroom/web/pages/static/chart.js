@@ -54,7 +54,7 @@ export function chart(points, chance, room) {
     parts.push(text(String(at), { x: x(at), y: high - bottom + 20, "text-anchor": "middle" }));
   }
   const middle = (left + wide - right) / 2;
-  parts.push(text("descriptions", { x: middle, y: high - 5, "text-anchor": "middle" }));
+  parts.push(text("descriptions taught", { x: middle, y: high - 5, "text-anchor": "middle" }));
   if (chance) {
     parts.push(shape("line", { class: "chance", x1: left, x2: wide - right, y1: y(chance), y2: y(chance) }));
     parts.push(text("chance", { x: wide - right + 10, y: y(chance) + 5 }));
@@ -81,8 +81,8 @@ export function chart(points, chance, room) {
 
 export function chartTable(points) {
   return table(
-    "Success after so many descriptions",
-    ["Descriptions", "Requests met", "Of", "Share"],
+    "Success after so many descriptions were taught",
+    ["Taught", "Requests met", "Of", "Share"],
     points.map((point) => [point.described, point.right, point.requests, percent(share(point))]),
   );
 }

@@ -33,6 +33,7 @@ async function next() {
   head("Which one is it?", "Somebody said:", check.description);
   byId("reveal").replaceChildren();
   byId("next").hidden = true;
+  if (known) known.hidden = true;
   drawAll(new Map());
   main.focus({ preventScroll: true });
 }
@@ -108,9 +109,22 @@ async function pick(response) {
       ? make("p", { class: "big good" }, "✓ Right: the description tells it apart.")
       : make("p", { class: "big unsure" }, `✗ It was number ${answer.response + 1}.`),
   );
+  if (known) known.hidden = !answer.right;
   byId("next").hidden = false;
   byId("next").focus();
 }
+
+// Reviewers may use a description that was right as a known answer, for other teachers.
+const known = byId("known");
+known?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const { practice, only } = known.elements;
+  const body = { answers: [check.description], practice: practice.checked, only: only.checked };
+  const { ok, problem } = await persist(() => call("POST", `${lessonPath}/rounds/${check.round}/known`, body));
+  banner(ok ? "" : (problem?.detail ?? "That was not saved."));
+  if (ok) byId("reveal").append(make("p", {}, "Other teachers will get it."));
+  known.hidden = ok;
+});
 
 byId("next").addEventListener("click", next);
 

@@ -18,9 +18,14 @@ async function send(box, method, path, body) {
 
 for (const box of document.querySelectorAll(".manage")) {
   const path = `/api/v1/lessons/${box.dataset.id}`;
-  box.querySelector(".rename").addEventListener("submit", (event) => {
+  box.querySelector(".rename")?.addEventListener("submit", (event) => {
     event.preventDefault();
     send(box, "PATCH", path, { name: event.target.elements.name.value });
+  });
+  box.querySelector(".settings")?.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const { guide, catch: share } = event.target.elements;
+    send(box, "PATCH", path, { guide: guide.value, catch: Number(share.value) / 100 });
   });
   const archive = box.querySelector(".archive");
   archive.addEventListener("click", () => send(box, "PATCH", path, { archived: archive.dataset.archived === "true" }));

@@ -20,6 +20,7 @@ const STATUSES = {
   cannot_tell: "could not be told",
   flagged: "flagged",
   rolled_back: "rolled back",
+  known: "with known answers",
 };
 
 const sentence = (words) => words && `${words[0].toUpperCase()}${words.slice(1)}.`;
@@ -62,6 +63,16 @@ function drawProof(answer) {
   byId("proof").hidden = answer.light === "dark" && answer.certified_regret === null;
 }
 
+// The curve counts what was taught: where that is not all, it is said.
+function parts({ described, taught, left_out: doubtful, held_out: held }) {
+  if (described === taught) return "";
+  const rest = described - taught - doubtful;
+  const kept = held ? "held out" : "not understood by the model";
+  return [`${taught} taught`, doubtful && `${doubtful} left out as doubtful`, rest > 0 && `${rest} ${kept}`]
+    .filter(Boolean)
+    .join(", ");
+}
+
 const JUDGED = {
   truth: "Of described responses, the share that did what was asked, by the truth.",
   equality: "Of descriptions, the share that equal the request.",
@@ -94,7 +105,9 @@ function drawHeldOut(held) {
   if (!held) return;
   const many = counted(held.descriptions, "description");
   const share = `${percent(held.share)} of the rounds, drawn at random beforehand, are held out and not taught: ${many} so far. `;
-  const right = "A request is met if the agent picks the very response that was described. Others may fit, too, so the share is cautious.";
+  const right =
+    "A request is met if the agent picks the very response that was described. Others may fit, too, so the share is cautious. " +
+    "In other rounds somebody may have said the same of that response.";
   const wait = held.share ? `There is a curve from ${held.needed} on.` : "Nothing is held out, so there is no curve.";
   setText("held-out", share + (held.descriptions >= held.needed ? right : wait));
 }
@@ -147,7 +160,7 @@ onUpdate(async () => {
     return;
   }
   await findChance(answer.rounds);
-  byId("described").textContent = String(answer.described);
+  byId("described").replaceChildren(String(answer.described), make("small", {}, parts(answer)));
   drawMatches(answer);
   drawWords(answer.words);
   drawHeldOut(answer.held_out);

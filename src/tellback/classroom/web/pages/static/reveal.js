@@ -25,6 +25,15 @@ export function drawReveal(text, answer, judge) {
   return make("div", {}, ...parts);
 }
 
+// Practice: what may be said is told, gently.
+export function drawPractice(text, { right, answers }) {
+  const said = make("p", { class: "asked" }, make("span", { class: "soft" }, `You said ${quoted(text)}`));
+  const words = answers.map(quoted).join(" or ");
+  const says = { true: "✓ Just so.", false: `One would say ${words} here.` }[right];
+  const perhaps = `One would say ${words}. Your words may be as good: nobody can tell yet.`;
+  return make("div", {}, said, make("p", { class: right ? "verdict good" : "verdict" }, says ?? perhaps));
+}
+
 // Of own material, some rounds had no request.
 const NO_REQUEST = {
   exam: "✎ Held out: it was drawn at random, and your words will be a request of the exam. They are not taught.",
@@ -42,7 +51,7 @@ const STILL = " Your words teach it that.";
 const SAME_WORDS = ["✓ A match: you said just what was asked.", "Other words than those of the request. They teach it, too."];
 const SOUNDS = ["≈ That sounds like what was asked.", "≈ That does not sound like what was asked."];
 
-function verdict({ matched, saw_request: saw, judged_by: by, sounds_alike: alike, asked }) {
+function verdict({ matched, saw_request: saw, judged_by: by, asked }) {
   if (saw) {
     const says = "✎ It teaches, and is left out of the matches: you may have seen the request, or a suggestion.";
     return make("p", { class: "verdict" }, says);
@@ -52,9 +61,8 @@ function verdict({ matched, saw_request: saw, judged_by: by, sounds_alike: alike
     const rest = matched ? "" : make("span", { class: "wide" }, STILL);
     return make("p", { class: `verdict ${matched ? "good" : "bad"}` }, SURE[matched ? 0 : 1], rest);
   }
-  const yes = by === "people" ? alike : matched;
   const [one, other] = by === "equality" ? SAME_WORDS : SOUNDS;
-  const says = yes === null ? "It is not known whether it did what was asked." : yes ? one : other;
+  const says = matched === null ? "Nobody has said yet whether it did what was asked." : matched ? one : other;
   return make("p", { class: "verdict soft" }, says);
 }
 
@@ -86,7 +94,7 @@ function change({ was_right: was, is_right: is }) {
   return { word: is ? "another right answer" : "another answer, still wrong", mark: "→" };
 }
 
-function effect({ learned, changes, gained, lost, right, requests }) {
+function effect({ learned, changes, gained, lost, right, requests, weighed }) {
   const groups = new Map();
   for (const one of changes) {
     const { word, mark } = change(one);
@@ -111,10 +119,15 @@ function effect({ learned, changes, gained, lost, right, requests }) {
   if (rest) lines.push(make("li", { class: "soft" }, make("span", { class: "mark" }), others));
   const many = cut ? `${MOST_TOLD} answers or more` : counted(changes.length, "answer");
   const none = requests ? `Sentence ${learned} changed no answer yet.` : `Sentences taught: ${learned}.`;
-  const title = changes.length ? `Your sentence changed ${many}.` : none;
+  const title = changes.length ? `${cause(weighed)} changed ${many}.` : none;
   const told = right === null ? [] : [achieved(gained, lost, right, requests)];
   return [...told, make("p", { class: "effect soft" }, title), make("ul", { class: "plain changes" }, ...lines)];
 }
+
+const cause = (weighed) =>
+  weighed
+    ? `All sentences were weighed anew (${counted(weighed, "other")} left out or taken back in). That and your sentence`
+    : "Your sentence";
 
 // What the sentence has achieved, first and large.
 function achieved(gained, lost, right, requests) {

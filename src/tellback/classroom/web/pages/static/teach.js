@@ -10,7 +10,7 @@ import { Outbox } from "./outbox.js";
 import {
   answerOf, clearQuestion, dismiss, drawQuestion, hasAsked, laterQuestion, laterSays, questionAbout,
 } from "./question.js";
-import { drawReveal } from "./reveal.js";
+import { drawPractice, drawReveal } from "./reveal.js";
 import { draw, withFeatures, wordsFor } from "./shown.js";
 import { drawSuggestion } from "./suggestion.js";
 
@@ -19,6 +19,9 @@ const MOST_DONE = 20;
 const LEASE_SECONDS = Number(document.body.dataset.lease);
 const ENDED = { skipped: "Skipped.", cannot_tell: "You could not tell.", flagged: "Flagged." };
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
+
+const QUESTION = byId("question").textContent;
+const PRACTICE = "Practice: say what it is, and you are told what one would say";
 
 const main = byId("main");
 const stage = byId("stage");
@@ -100,6 +103,7 @@ function show(shown) {
   problem = null;
   stage.hidden = false;
   stage.dataset.round = shown.round;
+  setText("question", shown.practice ? PRACTICE : QUESTION);
   if (shown.drawing) {
     setText("question", "Where did the agent go?");
     setText("ask", "Where to? In your own words");
@@ -208,7 +212,9 @@ function reached(item, answer) {
   keepDone(done().map((one) => (one.round === item.round ? { ...one, reached: true } : one)));
   if (!lastOf(item.round)) return; // it was undone meanwhile
   if (item.kind === "described") mayAsk = answer.questions > 0 && !item.answer?.sure;
-  if (item.kind === "described" && answers.length && answer.matched === null) {
+  if (answer.practice) {
+    drawAfter(drawPractice(item.text, answer.practice), {});
+  } else if (item.kind === "described" && answers.length && answer.matched === null) {
     drawAfter(make("p", {}, `You said ${quoted(item.text)}.`), { undo: true }); // to a question
   } else if (item.kind === "described") {
     drawAfter(drawReveal(item.text, answer, (met) => judge(item.round, met)), { undo: true, change: !answers.length });
