@@ -83,6 +83,20 @@ def test_pick_field_and_last_result_are_visible_together_without_scrolling(
         assert missing_of(page, asked | {"#really": "", "#after": ""}) == []
 
 
+def test_undo_stays_in_sight_however_long_the_result_is(browser: Browser, running: Running) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.goto(f"{running.url}/teach/pictures")
+        expect(page.locator("#stage")).to_be_visible()
+        page.locator("#said").fill(SAID)
+        page.keyboard.press("Enter")
+        expect(page.locator("#undo-this")).to_be_visible()
+        page.evaluate("document.querySelector('#reveal .achieved').style.minHeight = '100rem'")
+        buttons = {"#undo-this": "#after", "#change-this": "#after"}
+        for size in SIZES[:3]:  # on phones the result is a narrow strip, which scrolls
+            assert not_visible(page, buttons, *size) == []
+
+
 def missing_of(page: Page, wanted: dict[str, str]) -> list[tuple[tuple[int, int], str]]:
     """What is not on the screen, by the size of the window."""
     return [(size, name) for size in SIZES for name in not_visible(page, wanted, *size)]
