@@ -86,5 +86,7 @@ class BackgroundJobs:
         if not point.requests:
             return []
         with self._database.read() as connection:
-            begins = learner.held_out is not None and not curve(connection, learner.lesson)
+            begins = learner.examination.held_out is not None and not curve(
+                connection, learner.lesson
+            )
             return [*(early_points(learner, connection) if begins else ()), (seq, point)]

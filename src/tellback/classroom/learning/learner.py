@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tellback.agents.proposing import ProposingAgent
 from tellback.classroom.learning.checkpoints import checkpoint_of, start_from_checkpoint
@@ -16,19 +16,15 @@ from tellback.classroom.learning.definition import OFF, Definition
 from tellback.classroom.learning.demonstration import build_simulation, content_of
 from tellback.classroom.learning.doubts import WEIGHED_AT
 from tellback.classroom.learning.drawing import drawing_of
-from tellback.classroom.learning.exam import LATEST, MOST_NUMBERS, Effect, Exam, exam_of
+from tellback.classroom.learning.exam import Effect, Exam
+from tellback.classroom.learning.examination import Examination
 from tellback.classroom.learning.group_commit import Change, GroupCommit
 from tellback.classroom.learning.heard import Heard
-from tellback.classroom.learning.held_out import HeldOutRequests
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.material import MaterialRounds, PreparedRound
-from tellback.classroom.learning.sureness import Answer, Considered, verdict
+from tellback.classroom.learning.sureness import Considered
 from tellback.classroom.learning.verdicts import Verdicts
-from tellback.classroom.store.active import (
-    active_descriptions,
-    latest_described,
-    read_active,
-)
+from tellback.classroom.store.active import active_descriptions, read_active
 from tellback.classroom.store.checkpoints import add_checkpoint
 from tellback.classroom.store.claims import claim_round
 from tellback.classroom.store.database import Connection, Database
@@ -53,7 +49,7 @@ from tellback.classroom.store.rounds import (
     open_round,
 )
 from tellback.classroom.store.tasks import Content, TaskRow, copied_content, find_task
-from tellback.errors import SettingError, TellbackError
+from tellback.errors import SettingError
 from tellback.responses import Listed
 from tellback.roles import Choice, Instruction, Task
 from tellback.specs import Data
@@ -98,13 +94,10 @@ class Learner:
         streams = Streams(self.definition.seed)
         self._tasks, self._seconds = streams.stream("world"), streams.stream("second")
         self.verdicts = Verdicts(self.definition, self._simulation)
-        self.exam: Exam = exam_of(self.definition, self._simulation)
         self.agent = LessonAgent(self.definition)
-        self.held_out: HeldOutRequests | None = None
         self._material: MaterialRounds | None = None
         with database.read() as connection:
             if self.definition.material is not None:
-                self.held_out = HeldOutRequests(self.lesson, self.definition.facts.dim)
                 self._material = MaterialRounds(
                     connection, self.lesson, self.definition.material, self.definition.seed
                 )
@@ -113,9 +106,14 @@ class Learner:
             self.agent.rebuild(active, partial(read_active, connection, self.lesson))
             self.agent.seq = latest_event(connection, self.lesson)
         self.heard = Heard(database, self.lesson, self.agent)
-        self._requests: dict[int, Task | None] = {}
-        # The answers to the exam by the state of the agent; None if the requests have changed.
-        self._answers: tuple[tuple[int, int, int], list[Any]] | None = None
+        self.examination = Examination(
+            self.lesson, self.definition, self._simulation, self.agent, self.heard
+        )
+
+    @property
+    def exam(self) -> Exam:
+        """The requests that the agent is examined with."""
+        return self.examination.exam
 
     @property
     def has_world(self) -> bool:
@@ -371,7 +369,10 @@ class Learner:
         """
         # The effect must be that of this description alone.
         with self._lock if effect else nullcontext():
-            before = self._answers_now() if effect else None
+            before = None
+            if effect:
+                self._update_requests()
+                before = self.examination.answers()
             left_out = self.agent.left_out
             result: DescriptionResult = self._group_commit(
                 Change(
@@ -391,7 +392,9 @@ class Learner:
                 ),
                 alone=effect,
             )
-            return result, None if before is None else self._effect_since(before, left_out)
+            if before is None:
+                return result, None
+            return result, self.examination.effect_since(before, left_out)
 
     # Considering requests, without a round.
 
@@ -399,7 +402,7 @@ class Learner:
         """The agent's estimates and bonuses of every response to a request. Nothing is stored."""
         with self._lock:
             self.catch_up()
-            return self._considered(Task(None, instruction, responses))
+            return self.examination.considered(Task(None, instruction, responses))
 
     def imagine(self, instruction: Instruction, task: int) -> tuple[Considered, Drawings]:
         """The same in a task of the lesson's world, of which the agent draws candidates.
@@ -410,7 +413,7 @@ class Learner:
         with self._lock:
             self.catch_up()
             listed = self.agent.shortlisted(asked)
-            found = self._considered(listed)
+            found = self.examination.considered(listed)
         return found, lambda place: drawing_of(asked, listed.responses.responses[place])
 
     @property
@@ -427,93 +430,18 @@ class Learner:
     def right(self) -> list[bool] | None:
         """Which requests of the exam are met; None if that is not known."""
         with self._lock:
-            if self.held_out is not None:
+            if self.examination.held_out is not None:
                 with self._database.read() as connection:
-                    self._choose_requests(connection)
-            return self.exam.right(self._answered())
+                    self.examination.choose_requests(connection)
+            return self.exam.right(self.examination.answers())
 
     def unsure(self, most: int = 5) -> list[tuple[Instruction, str]]:
         """The requests of the exam of which the agent is least sure, and why."""
-        with self._lock, self._database.read() as connection:
-            self._choose_requests(connection)
-            self.agent.follow(connection, self.lesson, latest_event(connection, self.lesson))
-            considered = [(task, self._considered(task)) for task in self.exam.tasks]
-        found = sorted(
-            ((verdict(one), task) for task, one in considered),
-            key=lambda pair: pair[0].margin,
-        )
-        reasons: dict[Instruction, str] = {}  # by the words: some requests are the same
-        for one, task in found:
-            if one.answer is Answer.UNSURE:
-                reasons.setdefault(task.instruction, one.says)
-        return list(reasons.items())[:most]
+        with self._lock:
+            self._update_requests()
+            return self.examination.unsure(most)
 
-    def _considered(self, task: Task) -> Considered:
-        task, agent = self.agent.shortlisted(task), self.agent.model_agent
-        return Considered(
-            agent.model.estimates(task.instruction, task.responses),
-            agent.explorer.bonuses(task.responses),
-            self.agent.learned,
-            self.agent.seq,
-            self.heard.least(task.instruction),
-        )
-
-    def _answers_now(self) -> list[Any]:
+    def _update_requests(self) -> None:
         with self._database.read() as connection:
-            self._choose_requests(connection)
+            self.examination.choose_requests(connection)
             self.agent.follow(connection, self.lesson, latest_event(connection, self.lesson))
-        return self._answered()
-
-    def _effect_since(self, before: list[Any], left_out: frozenset[int]) -> Effect:
-        after = self._answered()
-        right = self.exam.right(after)
-        return Effect(
-            self.agent.learned,
-            self.exam.flips(before, after),
-            None if right is None else sum(right),
-            len(self.exam.tasks),
-            len(self.agent.left_out ^ left_out),
-        )
-
-    def _answered(self) -> list[Any]:
-        """The agent's answers to the requests of the exam, computed once a state."""
-        state = self.agent.learned, self.agent.latest, self.agent.rebuilds
-        if self._answers is None or self._answers[0] != state:
-            self._answers = state, self.exam.answers(self.agent)
-        return self._answers[1]
-
-    def _choose_requests(self, connection: Connection) -> None:
-        """Where no requests are held out, take those of the latest described rounds.
-
-        Of own material, take the descriptions that are held out by now.
-        """
-        if self.held_out is not None and self.held_out.update(connection):
-            self.exam.tasks, self._answers = self.held_out.tasks, None
-        if self.exam.judged:
-            return
-        chosen: dict[int, Task | None] = {}
-        numbers = 0
-        for round in latest_described(connection, self.lesson, LATEST):
-            cached = round in self._requests
-            task = self._requests[round] if cached else self._request(connection, round)
-            numbers += 0 if task is None else task.responses.matrix.size
-            if chosen and numbers > MOST_NUMBERS:
-                break
-            chosen[round] = task
-        if chosen.keys() != self._requests.keys():
-            self._requests, self._answers = chosen, None
-            self.exam.tasks = [task for task in chosen.values() if task is not None]
-
-    def _request(self, connection: Connection, round: int) -> Task | None:
-        """The request of a round; None if there is one response only, or the model refuses it."""
-        asked = find_asked(connection, self.lesson, find_round(connection, self.lesson, round))
-        features = find_task(connection, self.lesson, round).features
-        responses = Listed(features_from(features, self.definition.facts.dim))
-        task = Task(None, asked.instruction, responses)
-        if len(responses) < 2:
-            return None
-        try:
-            self._considered(task)
-        except TellbackError:
-            return None
-        return task
