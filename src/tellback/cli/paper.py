@@ -121,9 +121,9 @@ def _images(options: Options) -> list[Part]:
     """
     from tellback.paper import images as experiment
 
+    folder = _folder(options, "images")
     plan = experiment.plan(options.scale, options.full)
-    judge = partial(_each, claimed=experiment.CLAIMED)
-    part = _of_plan(plan, judge, _folder(options, "images"))
+    part = _of_plan(plan, partial(_each, claimed=experiment.CLAIMED), folder)
     worlds = list(experiment.worlds(options.scale, options.full).values())
     return [part._replace(report=partial(_report_images, part.report, worlds))]
 
@@ -138,7 +138,7 @@ def _theory(options: Options) -> list[Part]:
     """
     from tellback.paper.theory import plan
 
-    scale = options.scale
+    folder, scale = _folder(options, "theory"), options.scale
     judged = [
         (studies, partial(_found_out, one, scale))
         for one in plan.EXPERIMENTS
@@ -146,7 +146,7 @@ def _theory(options: Options) -> list[Part]:
     ]
     return [
         Part(
-            _folder(options, "theory"),
+            folder,
             judged,
             partial(_report_theory, scale),
             tables=partial(plan.reported, scale=scale),
@@ -195,7 +195,7 @@ def _report_images(
     from tellback.paper import image_figures
 
     claims, files = report(found, folder)
-    return claims, [*files, *image_figures.draw(found[0], worlds, folder)]
+    return claims, [*image_figures.draw(found[0], worlds, folder), *files]
 
 
 def _report_theory(
@@ -261,7 +261,7 @@ def _print_claims(claims: list[Claim], options: Options) -> None:
 
 
 def _folder(options: Options, name: str) -> Path:
-    """The folder of an experiment, before any work starts."""
+    """The folder of an experiment; options that make no sense are refused before any work."""
     from tellback.errors import real
     from tellback.files import demand_writable
 

@@ -39,6 +39,7 @@ TITLES = {
     "no_accounts": "This classroom has no accounts",
     "not_claimed": "The round was not given to you",
     "not_described": "The round has no description",
+    "not_known": "The round has no known answers",
     "not_found": "Not found",
     "not_signed_in": "The caller is not signed in",
     "not_yours": "The round is somebody else's",
