@@ -154,7 +154,8 @@ def _answer(
 ) -> DescriptionResult:
     """Store what a teacher says of a response whose description is known.
 
-    It may be changed, but not in practice: there the answers were told.
+    It may be changed, but not in practice: there the answers were told. As of any other response,
+    the teacher has then seen the request.
     """
     number, asked = locked.row.number, parse_asked(locked.data(locked.row.asked))
     assert asked.known is not None
@@ -167,7 +168,8 @@ def _answer(
     seq = theirs[-1].seq if theirs else 0
     if new:
         seq = log.append(Kind.ANSWERED, data, round=number, account=account)
-    return DescriptionResult(seq, new, asked.instruction, matched, False, known=asked.known)
+    saw = len(theirs) + new > 1
+    return DescriptionResult(seq, new, asked.instruction, matched, saw, known=asked.known)
 
 
 def description_data(

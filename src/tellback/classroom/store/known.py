@@ -104,6 +104,25 @@ def given_answers(connection: Connection, lesson: str) -> list[GivenAnswer]:
     return list(found.values())
 
 
+def count_said(connection: Connection, lesson: str) -> int:
+    """How many descriptions teachers have given, second ones and answers to known rounds included.
+
+    Without practice. So the count moves with each, and tells no teacher which answers are known.
+    """
+    mine = rounds.c.lesson == lesson
+    first = select(func.count()).where(mine, rounds.c.described.is_not(None))
+    second = (
+        select(func.count())
+        .join_from(
+            rounds, events, (rounds.c.lesson == events.c.lesson) & (rounds.c.second == events.c.seq)
+        )
+        .where(mine, events.c.kind == Kind.SECOND.value)
+    )
+    counts = (connection.execute(query).scalar_one() for query in (first, second))
+    answers = (one.known.asked.known for one in given_answers(connection, lesson))
+    return sum(counts) + sum(known is not None and not known.practice for known in answers)
+
+
 def drop_known(log: LessonLog, number: int, account: str) -> None:
     """Give a known round to nobody any more. Answers to it count no longer."""
     round = lock_round(log, number, account).row

@@ -86,6 +86,10 @@ def test_items_that_catch_carelessness_look_like_any_other(room: Room) -> None:
         answer = _say(room, lesson, claimed["round"], SAID[claimed["response"]], room.ann)
         shown.add((frozenset(claimed), claimed["practice"], claimed["suggestion"]))
         told.add((frozenset(answer), answer["practice"], answer["part"], answer["second"]))
+        curve = room.done("GET", f"/lessons/{lesson}/curve", room.ann)
+        assert curve["described"] == len(met)  # the count of the page moves as usual
+    changed = [_say(room, lesson, round, "fell over", room.ann)["saw_request"] for round in met]
+    assert all(changed)
     assert items < set(met)
     assert len(met) == len(set(met))  # none comes twice
     assert sorted(items & set(met[:3])) != sorted(items)  # they come among the others

@@ -45,6 +45,7 @@ def test_changed_answers_are_counted_only_where_all_are_known(
     assert "(2 times)" in some
     assert "and 3 more" in some
     assert "more" not in revealed(["a", "b", "c", "d"])
+    assert "changed" not in revealed([])  # where nothing is asked, nothing can change
     cut = revealed([f"request {number}" for number in range(MOST_CHANGES)])
     assert f"changed {MOST_CHANGES} answers or more." in cut
     assert cut.endswith("and others")

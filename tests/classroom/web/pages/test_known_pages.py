@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -101,7 +102,12 @@ def test_an_item_that_catches_carelessness_looks_like_any_other(
         heading = page.locator("#question").inner_text()
         _tell(page, "a bowl of soup")
         expect(page.locator(f"#stage[data-round='{round}']")).to_have_count(0)
-        seen[round] = (heading, page.locator("#reveal .asked").inner_text())
+        said = page.locator("#reveal .asked").inner_text()
+        expect(page.locator("#count")).to_have_text(
+            f"{len(seen) + 1} description{'s' if seen else ''}"
+        )
+        expect(page.locator("#after")).not_to_contain_text(re.compile("teach|taught|Sentence"))
+        seen[round] = (heading, said)
         if "1" in seen and len(seen) > 1:
             break
     assert "1" in seen  # the item

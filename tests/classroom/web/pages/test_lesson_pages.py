@@ -251,7 +251,7 @@ def test_the_last_one_is_undone_exactly_also_after_the_next_has_appeared(
         assert visit.tell("a square") == second
         expect(visit.page.locator("#said")).to_have_value("half a sent")
         # What was described after the request had been seen is marked.
-        expect(visit.page.locator("#reveal")).to_contain_text("left out of the matches")
+        expect(visit.page.locator("#reveal")).to_contain_text("Left out of the matches")
         visit.page.reload()
         visit.ready()
         visit.page.keyboard.press("Alt+u")
@@ -472,7 +472,7 @@ def test_numbers_stand_for_instructions_where_a_lesson_has_a_table_of_them(
         expect(visit.page.locator("#said")).to_have_value("nine")
         visit.page.locator("#said").fill("2")
         visit.page.keyboard.press("Enter")
-        expect(visit.page.locator("#reveal")).to_contain_text("✓ A match")
+        expect(visit.page.locator("#reveal")).to_contain_text("✓ A match: the agent did")
 
 
 def _violations(page: Page) -> list[str]:

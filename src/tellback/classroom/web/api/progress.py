@@ -14,6 +14,7 @@ from tellback.classroom.learning.verdicts import JudgedBy
 from tellback.classroom.store.database import Connection
 from tellback.classroom.store.held_out import held_out_events
 from tellback.classroom.store.judgements import judged_rounds, judgements
+from tellback.classroom.store.known import count_said
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.progress import curve
 from tellback.classroom.store.reports import (
@@ -135,7 +136,8 @@ def get_curve(room: AClassroom, learner: ALearner, caller: AsTeacher) -> CurveAn
     """
     learner.catch_up()
     with room.database.read() as connection:
-        return _curve(connection, learner)
+        said = count_said(connection, learner.lesson)
+        return _curve(connection, learner).model_copy(update={"described": said})
 
 
 def _held_out(connection: Connection, learner: Learner) -> HeldOutAnswer | None:

@@ -32,7 +32,10 @@ class HeldOutAnswer(BaseModel):
 class CurveAnswer(BaseModel):
     """The number of descriptions, and the success curve."""
 
-    described: int
+    described: int = Field(
+        description="Descriptions that teachers have given: second ones, and answers to items that "
+        "catch carelessness, count, too."
+    )
     taught: int = Field(
         description="Of these, those that the agent has learned: the curve counts them. Others are "
         "held out, left out, or refused by the model."
@@ -75,6 +78,9 @@ class ProgressAnswer(CurveAnswer):
 
     lesson: str
     name: str
+    described: int = Field(
+        description="Rounds that are described: second descriptions and known answers do not count."
+    )
     events: int
     rounds: int
     statuses: dict[str, int]

@@ -45,21 +45,20 @@ const ofOwn = (text, part) => [
   make("p", { class: "verdict soft" }, NO_REQUEST[part]),
 ];
 
-// What is known for sure is said as a verdict; what is only likely, as it sounds.
-const SURE = ["✓ A match: it did what it was asked.", "✗ No match: it did something else."];
-const STILL = " Your words teach it that.";
-const SAME_WORDS = ["✓ A match: you said just what was asked.", "Other words than those of the request. They teach it, too."];
+// What is known for sure is said as a verdict; what is only likely, as it sounds. It is about the
+// agent alone: nobody knows whether the words are right, and not all that is said teaches.
+const SURE = ["✓ A match: the agent did what it was asked.", "✗ No match: the agent did something else."];
+const SAME_WORDS = ["✓ A match: you said just what was asked.", "Other words than those of the request."];
 const SOUNDS = ["≈ That sounds like what was asked.", "≈ That does not sound like what was asked."];
 
 function verdict({ matched, saw_request: saw, judged_by: by, asked }) {
   if (saw) {
-    const says = "✎ It teaches, and is left out of the matches: you may have seen the request, or a suggestion.";
+    const says = "✎ Left out of the matches: you may have seen the request, or a suggestion.";
     return make("p", { class: "verdict" }, says);
   }
   const known = by === "truth" || (by === "equality" && typeof asked === "number");
   if (known && matched !== null) {
-    const rest = matched ? "" : make("span", { class: "wide" }, STILL);
-    return make("p", { class: `verdict ${matched ? "good" : "bad"}` }, SURE[matched ? 0 : 1], rest);
+    return make("p", { class: `verdict ${matched ? "good" : "bad"}` }, SURE[matched ? 0 : 1]);
   }
   const [one, other] = by === "equality" ? SAME_WORDS : SOUNDS;
   const says = matched === null ? "Nobody has said yet whether it did what was asked." : matched ? one : other;
@@ -94,7 +93,7 @@ function change({ was_right: was, is_right: is }) {
   return { word: is ? "another right answer" : "another answer, still wrong", mark: "→" };
 }
 
-function effect({ learned, changes, gained, lost, right, requests, weighed }) {
+function effect({ changes, gained, lost, right, requests, weighed }) {
   const groups = new Map();
   for (const one of changes) {
     const { word, mark } = change(one);
@@ -118,8 +117,8 @@ function effect({ learned, changes, gained, lost, right, requests, weighed }) {
   const others = cut ? "and others" : `and ${rest} more`;
   if (rest) lines.push(make("li", { class: "soft" }, make("span", { class: "mark" }), others));
   const many = cut ? `${MOST_TOLD} answers or more` : counted(changes.length, "answer");
-  const none = requests ? `Sentence ${learned} changed no answer yet.` : `Sentences taught: ${learned}.`;
-  const title = changes.length ? `${cause(weighed)} changed ${many}.` : none;
+  const title = `${cause(weighed)} changed ${changes.length ? many : "no answer"}.`;
+  if (!changes.length && !requests) return []; // nothing was asked that could change
   const told = right === null ? [] : [achieved(gained, lost, right, requests)];
   return [...told, make("p", { class: "effect soft" }, title), make("ul", { class: "plain changes" }, ...lines)];
 }
