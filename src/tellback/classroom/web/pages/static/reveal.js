@@ -18,7 +18,8 @@ export function drawReveal(text, answer, judge) {
   ];
   // Who judges is not told before how it sounds.
   const judges = answer.asks_judgement && !answer.saw_request;
-  if (!answer.part && !judges) parts.push(verdict(answer));
+  const counts = !(answer.second && answer.saw_request); // a second one is never among the matches
+  if (!answer.part && !judges && counts) parts.push(verdict(answer));
   if (answer.asks_judgement) parts.push(question(judge));
   if (answer.second) parts.push(make("p", {}, second(answer)));
   if (answer.effect && answer.part !== "exam") parts.push(...effect(answer.effect));
@@ -80,10 +81,8 @@ function question(judge) {
 }
 
 function second({ agrees }) {
-  if (agrees === null) return "Somebody else described it before you.";
-  return agrees
-    ? "Somebody else described it before you, and you agree."
-    : "Somebody else described it before you, and in another way.";
+  const how = { true: ", and you agree", false: ", and in another way" }[agrees] ?? "";
+  return `Somebody else described it before you${how}. Yours is compared with theirs, and not taught.`;
 }
 
 function change({ was_right: was, is_right: is }) {
