@@ -167,7 +167,19 @@ def test_guide_and_share_are_set_on_the_lessons_page(page: Page, running: Runnin
     assert (definition["guide"], definition["catch"]) == ("Say what is in it.", 0.1)
 
 
-def test_a_reviewer_uses_a_description_as_a_known_answer(page: Page, running: Running) -> None:
+@pytest.mark.parametrize(
+    ("practice", "catch", "says"),
+    [
+        (True, 0.0, "Other teachers will get it."),
+        (False, 0.0, "Nobody gets it yet"),
+        (False, 0.1, "Other teachers may get it"),
+    ],
+)
+def test_a_reviewer_uses_a_description_as_a_known_answer_and_is_told_who_gets_it(
+    page: Page, running: Running, practice: bool, catch: float, says: str
+) -> None:
+    with running.classroom.database.write() as connection:
+        change_lesson(connection, "drinks", catch=catch)
     _asked(running)
     learner = running.classroom.learner("drinks")
     learner.describe(1, "ann", "a hot drink", anyones=True)
@@ -176,9 +188,9 @@ def test_a_reviewer_uses_a_description_as_a_known_answer(page: Page, running: Ru
     with learner.reading() as connection:
         response = find_asked(connection, "drinks", find_round(connection, "drinks", 1)).choice
     page.locator(".choice").nth(response.response).click()
-    page.get_by_label("for practice").check()
+    page.get_by_label("for practice").set_checked(practice)
     page.get_by_role("button", name="Use it as a known answer").click()
-    expect(page.locator("#reveal")).to_contain_text("Other teachers will get it.")
+    expect(page.locator("#reveal")).to_contain_text(says)
     with learner.reading() as connection:
         (item,) = known_rounds(connection, "drinks")
-    assert item.asked.known == Known(("a hot drink",), practice=True)
+    assert item.asked.known == Known(("a hot drink",), practice=practice)

@@ -122,9 +122,16 @@ known?.addEventListener("submit", async (event) => {
   const body = { answers: [check.description], practice: practice.checked, only: only.checked };
   const { ok, problem } = await persist(() => call("POST", `${lessonPath}/rounds/${check.round}/known`, body));
   banner(ok ? "" : (problem?.detail ?? "That was not saved."));
-  if (ok) byId("reveal").append(make("p", {}, "Other teachers will get it."));
+  if (ok) byId("reveal").append(make("p", {}, whoGetsIt(practice.checked)));
   known.hidden = ok;
 });
+
+function whoGetsIt(practice) {
+  if (practice) return "Other teachers will get it.";
+  return Number(known.dataset.catch)
+    ? "Other teachers may get it: such items come at random."
+    : "Nobody gets it yet: how many responses are such items is set under Lessons, Manage.";
+}
 
 byId("next").addEventListener("click", next);
 
