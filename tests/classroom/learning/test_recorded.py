@@ -13,6 +13,7 @@ from PIL import Image
 from tellback.classroom.learning.definition import Definition
 from tellback.classroom.learning.lesson_agent import LessonAgent
 from tellback.classroom.learning.recorded import lesson_id, recorded_definition, shown_content
+from tellback.classroom.learning.verdicts import JudgedBy
 from tellback.classroom.settings import Settings
 from tellback.classroom.store.active import read_active
 from tellback.classroom.store.tasks import find_pictures
@@ -52,8 +53,11 @@ def test_the_recording_has_taught_before_the_first_live_round(
     assert shown is not None
     assert len(shown) == 4
     assert all(re.fullmatch(r"pick \w+\ngo \w+\nput \w+ \w+", text) for text in shown)
-    learner.describe(73, "you", "it moved the mug")
+    given, _ = learner.describe(73, "you", "it moved the mug")
     assert learner.agent.learned == 73
+    # People wrote the requests, so no verdict is the truth.
+    assert (learner.verdicts.by, given.matched is None) == (JudgedBy.RECORDING, False)
+    assert "a person, who may err" in learner.verdicts.says
     room.close()
 
 

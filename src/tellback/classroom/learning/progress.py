@@ -34,7 +34,7 @@ def certificate(definition: Definition, columns: Columns, by: JudgedBy) -> Certi
 
 
 def _light(definition: Definition, columns: Columns, by: JudgedBy) -> Calibration:
-    if by in (JudgedBy.TRUTH, JudgedBy.PEOPLE):
+    if by in (JudgedBy.TRUTH, JudgedBy.RECORDING, JudgedBy.PEOPLE):
         return Calibration(np.nan, np.nan, np.nan, "dark", BY_MEANING)
     counted = ~np.isnan(columns.matches)
     behind = getattr(getattr(definition.match, "errors", None), "reward", None)

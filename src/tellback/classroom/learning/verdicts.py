@@ -16,6 +16,7 @@ from tellback.classroom.store.rounds import AskedRound
 from tellback.matching import Same
 from tellback.roles import Instruction, Simulation, Task, meets
 from tellback.streams import Streams
+from tellback.worlds.recorded import RecordedTruth
 
 ALIKE = 0.8
 """Two sentences sound alike if the agent's estimates for them correlate by this much.
@@ -30,7 +31,8 @@ ASKED_OF_PEOPLE = 0.25
 class JudgedBy(StrEnum):
     """What verdicts rest on."""
 
-    TRUTH = "truth"  # a simulation's, or a recording's
+    TRUTH = "truth"  # a simulation's
+    RECORDING = "recording"  # in which a person said the request of one response
     EQUALITY = "equality"  # of the description and the request
     RATES = "rates"  # a match whose error rates were measured
     PEOPLE = "people"  # who judge a random part of the rounds
@@ -61,7 +63,8 @@ class Verdicts:
     def by(self) -> JudgedBy:
         """What they rest on."""
         if self._truth is not None:
-            return JudgedBy.TRUTH
+            recorded = isinstance(self._truth, RecordedTruth)
+            return JudgedBy.RECORDING if recorded else JudgedBy.TRUTH
         if isinstance(self._match, Same):
             return JudgedBy.EQUALITY
         return JudgedBy.PEOPLE if self._match.errors is None else JudgedBy.RATES
@@ -71,6 +74,10 @@ class Verdicts:
         """What they rest on, in words."""
         if self.by is JudgedBy.TRUTH:
             return "by the truth, which the world of this lesson knows"
+        if self.by is JudgedBy.RECORDING:
+            return (
+                "by the recording: whether a person, who may err, said the request of that response"
+            )
         if self.by is JudgedBy.PEOPLE:
             return "by people, who judge a random part of the rounds"
         return self._match.says

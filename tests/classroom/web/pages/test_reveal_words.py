@@ -42,6 +42,8 @@ def test_a_verdict_is_about_the_agent_and_claims_nothing_of_the_words(revealed: 
     assert "✓ A match: the agent did" in revealed(matched=True, judged_by="truth")
     missed = revealed(matched=False, judged_by="truth")
     assert missed.endswith("✗ No match: the agent did something else.")
+    recorded = revealed(matched=True, judged_by="recording")
+    assert recorded.endswith("✓ A match: a person said the request of this response.")
     other = revealed(matched=False, judged_by="equality")
     assert other.endswith("Other words than those of the request.")
 

@@ -103,7 +103,7 @@ def _matches(
 ) -> tuple[Share | None, str]:
     """The share of requests that were met, and what it rests on."""
     verdicts, match = learner.verdicts, learner.definition.match
-    if verdicts.by is JudgedBy.TRUTH:
+    if verdicts.by in (JudgedBy.TRUTH, JudgedBy.RECORDING):
         return met_share(columns), verdicts.says
     if verdicts.by is not JudgedBy.PEOPLE:
         errors = match.errors if match and verdicts.by is JudgedBy.RATES else None

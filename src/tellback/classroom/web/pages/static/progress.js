@@ -75,6 +75,7 @@ function parts({ described, taught, left_out: doubtful, held_out: held }) {
 
 const JUDGED = {
   truth: "Of described responses, the share that did what was asked, by the truth.",
+  recording: "Of described responses, the share of which a person had said the request, in the recording.",
   equality: "Of descriptions, the share that equal the request.",
   rates: "Of described responses, the share that did what was asked, by a match that errs at times: the interval allows for it.",
   people: "Of described responses, the share that did what was asked, by those that people judged.",

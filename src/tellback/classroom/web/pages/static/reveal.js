@@ -49,6 +49,7 @@ const ofOwn = (text, part) => [
 // What is known for sure is said as a verdict; what is only likely, as it sounds. It is about the
 // agent alone: nobody knows whether the words are right, and not all that is said teaches.
 const SURE = ["✓ A match: the agent did what it was asked.", "✗ No match: the agent did something else."];
+const RECORDED = ["✓ A match: a person said the request of this response.", "✗ No match: a person said the request of another response."];
 const SAME_WORDS = ["✓ A match: you said just what was asked.", "Other words than those of the request."];
 const SOUNDS = ["≈ That sounds like what was asked.", "≈ That does not sound like what was asked."];
 
@@ -57,9 +58,9 @@ function verdict({ matched, saw_request: saw, judged_by: by, asked }) {
     const says = "✎ Left out of the matches: you may have seen the request, or a suggestion.";
     return make("p", { class: "verdict" }, says);
   }
-  const known = by === "truth" || (by === "equality" && typeof asked === "number");
+  const known = by === "truth" || by === "recording" || (by === "equality" && typeof asked === "number");
   if (known && matched !== null) {
-    return make("p", { class: `verdict ${matched ? "good" : "bad"}` }, SURE[matched ? 0 : 1]);
+    return make("p", { class: `verdict ${matched ? "good" : "bad"}` }, (by === "recording" ? RECORDED : SURE)[matched ? 0 : 1]);
   }
   const [one, other] = by === "equality" ? SAME_WORDS : SOUNDS;
   const says = matched === null ? "Nobody has said yet whether it did what was asked." : matched ? one : other;
