@@ -144,6 +144,13 @@ def test_the_effect_of_a_weighing_is_told_as_that(page: Page, running: Running) 
     expect(page.locator("#reveal .effect")).to_contain_text("changed 2 answers")
 
 
+def test_without_held_out_requests_progress_promises_none(page: Page, running: Running) -> None:
+    page.goto(f"{running.url}/progress/drinks")
+    expect(page.locator("#unsure")).to_have_text(
+        "None of the latest requests that left it a choice."
+    )
+
+
 def test_an_archived_lesson_is_taken_out_on_its_teach_page(page: Page, running: Running) -> None:
     _asked(running)
     with running.classroom.database.write() as connection:

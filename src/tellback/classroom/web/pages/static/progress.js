@@ -113,12 +113,14 @@ function drawHeldOut(held) {
   setText("held-out", share + (held.descriptions >= held.needed ? right : wait));
 }
 
-function drawUnsure(unsure) {
+function drawUnsure({ unsure, held_out: held }) {
+  // Where requests are never held out, the latest ones are tried.
+  const few = held ? "There are too few held-out requests to try." : "None of the latest requests that left it a choice.";
   const lines = unsure.map(({ request, says }) =>
     make("li", {}, make("strong", {}, quoted(request)), make("br"), make("span", { class: "soft" }, says)),
   );
   byId("unsure").replaceChildren(
-    ...(lines.length ? lines : [make("li", {}, points.length ? "None: it is sure of all of them." : "There are no requests to try yet.")]),
+    ...(lines.length ? lines : [make("li", {}, points.length ? "None: it is sure of all of them." : few)]),
   );
 }
 
@@ -167,7 +169,7 @@ onUpdate(async () => {
   drawHeldOut(answer.held_out);
   points = activePoints(answer.curve);
   drawProof(answer);
-  drawUnsure(answer.unsure);
+  drawUnsure(answer);
   drawTeachers(answer);
   const statuses = Object.entries(answer.statuses).map(([name, n]) => `${n} ${STATUSES[name] ?? name}`);
   setText("statuses", `${counted(answer.rounds, "response")}: ${statuses.join(", ")}.`);

@@ -117,7 +117,9 @@ function effect({ changes, gained, lost, right, requests, weighed }) {
   const others = cut ? "and others" : `and ${rest} more`;
   if (rest) lines.push(make("li", { class: "soft" }, make("span", { class: "mark" }), others));
   const many = cut ? `${MOST_TOLD} answers or more` : counted(changes.length, "answer");
-  const title = `${cause(weighed)} changed ${changes.length ? many : "no answer"}.`;
+  // Where none are held out, the latest requests are tried.
+  const tried = right === null ? " to the latest requests" : "";
+  const title = `${cause(weighed)} changed ${changes.length ? many : "no answer"}${tried}.`;
   if (!changes.length && !requests) return []; // nothing was asked that could change
   const told = right === null ? [] : [achieved(gained, lost, right, requests)];
   return [...told, make("p", { class: "effect soft" }, title), make("ul", { class: "plain changes" }, ...lines)];
