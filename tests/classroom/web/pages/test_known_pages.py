@@ -144,6 +144,12 @@ def test_the_effect_of_a_weighing_is_told_as_that(page: Page, running: Running) 
     expect(page.locator("#reveal .effect")).to_contain_text("changed 2 answers")
 
 
+def test_check_does_not_say_that_nobody_else_described(page: Page, running: Running) -> None:
+    page.goto(f"{running.url}/check/drinks")
+    expect(page.locator("#nothing")).to_contain_text("all who teach here count as one person")
+    expect(page.locator("#nothing")).not_to_contain_text("only one")
+
+
 def test_without_held_out_requests_progress_promises_none(page: Page, running: Running) -> None:
     page.goto(f"{running.url}/progress/drinks")
     expect(page.locator("#unsure")).to_have_text(
