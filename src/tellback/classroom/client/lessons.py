@@ -285,7 +285,9 @@ class LessonOperations(Generic[R]):
         guide: str | None = None,
         catch: float | None = None,
     ) -> Call[Data]:
-        """Rename the lesson, put it into the archive, where nobody teaches, or take it out.
+        """Rename the lesson, put it into the archive, or take it out.
+
+        In the archive it gives out no responses; what is open can still be described.
 
         ``guide`` is what teachers are told, ``catch`` the share of responses with known answers.
         """

@@ -147,7 +147,11 @@ def test_lessons_are_renamed_archived_and_taken_out_again(room: Room) -> None:
     lesson = client_of(room).create_lesson("old name", dim=3)
     assert lesson.change(name="new name")["name"] == "new name"
     assert lesson.progress()["name"] == "new name"
+    lesson.ask("go", features=[[1, 0, 0], [0, 1, 0]])
+    claimed = lesson.claim()
+    assert claimed is not None
     assert lesson.change(archived=True)["archived"] is True
+    assert lesson.describe(claimed["round"], "went")["new"]  # what is open can still be sent
     with pytest.raises(ProblemError, match="in the archive"):
         lesson.claim()
     assert lesson.change(archived=False)["archived"] is False

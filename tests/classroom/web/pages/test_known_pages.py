@@ -162,7 +162,7 @@ def test_an_archived_lesson_is_taken_out_on_its_teach_page(page: Page, running: 
     with running.classroom.database.write() as connection:
         change_lesson(connection, "drinks", archived=True)
     page.goto(f"{running.url}/teach/drinks")
-    expect(page.locator("#nothing")).to_contain_text("archive")
+    expect(page.locator("#nothing")).to_contain_text("archive: it shows no responses")
     page.get_by_role("button", name="Take out of the archive").click()
     expect(page.locator("#stage")).to_be_visible()
     expect(page.get_by_role("button", name="Take out of the archive")).to_have_count(0)

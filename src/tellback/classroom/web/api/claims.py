@@ -34,7 +34,7 @@ def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer
     with room.database.read() as connection:
         lesson = find_lesson(connection, learner.lesson)
         if lesson.archived:
-            raise ConflictError("archived", "This lesson is in the archive: nobody teaches in it.")
+            raise ConflictError("archived", "This lesson is in the archive: it shows no responses.")
         share, own = lesson.definition.get("catch", 0.0), not room.settings.accounts
         known = next_known(learner, connection, caller.account, share, own=own)
         claimed = None if known is None else learner.claimed_known(connection, known.round)

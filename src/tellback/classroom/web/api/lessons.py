@@ -45,7 +45,7 @@ def get_lesson(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> LessonR
 def change_lesson(
     lesson: LessonId, body: LessonChange, room: AClassroom, caller: AsEngineer
 ) -> LessonRow:
-    """Rename a lesson, archive it (nobody teaches there), or change what teachers are given."""
+    """Rename a lesson, archive it (nobody is given responses), or change its settings."""
     with room.database.write() as connection:
         changed = store.change_lesson(connection, lesson, **body.model_dump())
     room.forget(lesson)  # it knows its name and settings
