@@ -289,7 +289,7 @@ class LessonOperations(Generic[R]):
 
         In the archive it gives out no responses; what is open can still be described.
 
-        ``guide`` is what teachers are told, ``catch`` the share of responses with known answers.
+        ``guide`` says how to describe, ``catch`` is the share of responses with known answers.
         """
         body = plain_body(name=name, archived=archived, guide=guide, catch=catch)
         return self._call("PATCH", "", json=body)

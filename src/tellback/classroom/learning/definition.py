@@ -104,7 +104,7 @@ class Definition:
         What is done about doubtful descriptions: nothing; their teacher is asked; or the agent
         also leaves them out. By default teachers are asked where the model is quick enough.
     guide : str
-        What teachers are told before they begin.
+        How to describe, a text that teachers can open.
     catch : float
         The share of a teacher's responses whose answers are known, to catch carelessness. They
         look like any other.

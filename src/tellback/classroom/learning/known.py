@@ -1,6 +1,6 @@
 """Items with known answers: for practice, and to catch carelessness.
 
-Practice comes before a teacher's first other response, and tells the answers. Items that catch
+Practice comes before a teacher's next other response, and tells the answers. Items that catch
 carelessness look like any other response. Neither teaches the agent, nor counts in its curve; both
 tell how reliable a teacher is.
 """

@@ -60,6 +60,10 @@ def test_practice_comes_first_and_tells_the_answers_gently(room: Room) -> None:
     again = _say(room, lesson, items[1], "went right", room.ann)
     assert not again["new"]  # the answer was told by then
     assert _claim(room, lesson, room.ann)["round"] == other
+    _say(room, lesson, other, SAID[2], room.ann)
+    room.done("POST", f"/lessons/{lesson}/rounds", json=_round(2))
+    late = _item(room, lesson, 2, practice=True)
+    assert _claim(room, lesson, room.ann)["round"] == late  # to who has begun, it comes next
 
 
 def test_known_answers_teach_the_agent_nothing(room: Room) -> None:

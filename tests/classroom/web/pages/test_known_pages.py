@@ -171,13 +171,22 @@ def test_an_archived_lesson_is_taken_out_on_its_teach_page(page: Page, running: 
 def test_guide_and_share_are_set_on_the_lessons_page(page: Page, running: Running) -> None:
     page.goto(f"{running.url}/?all")
     page.locator("[data-id=drinks] summary").click()
-    page.locator("#guide-drinks").fill("Say what is in it.")
+    page.get_by_label("How to describe: teachers can open this").fill("Say what is in it.")
     page.locator("#catch-drinks").fill("10")
     with page.expect_navigation():
         page.locator("[data-id=drinks] .settings button").click()
     with running.classroom.database.read() as connection:
         definition = find_lesson(connection, "drinks").definition
     assert (definition["guide"], definition["catch"]) == ("Say what is in it.", 0.1)
+    page.goto(f"{running.url}/teach/drinks")
+    expect(page.get_by_text("Say what is in it.")).to_be_hidden()
+    page.get_by_text("How to describe").click()
+    expect(page.get_by_text("Say what is in it.")).to_be_visible()
+
+
+def test_an_empty_inbox_vouches_for_no_description(page: Page, running: Running) -> None:
+    page.goto(f"{running.url}/inbox/drinks")
+    expect(page.locator("#nothing")).to_contain_text("A wrong description may still be among")
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ class NewLesson(Body):
         "of what the agent learns. By default it depends on the model.",
     )
     guide: Annotated[str, AfterValidator(printable)] = Field(
-        "", max_length=LONGEST_GUIDE, description="What teachers are told before they begin."
+        "", max_length=LONGEST_GUIDE, description="How to describe: teachers can open it."
     )
     catch: float = Field(
         0.0,
@@ -63,7 +63,7 @@ class LessonChange(Body):
     )
     archived: bool | None = Field(None, description="Whether it is in the archive.")
     guide: Annotated[str, AfterValidator(printable)] | None = Field(
-        None, max_length=LONGEST_GUIDE, description="What teachers are told before they begin."
+        None, max_length=LONGEST_GUIDE, description="How to describe: teachers can open it."
     )
     catch: float | None = Field(
         None, ge=0, le=MOST_CAUGHT, description="Share of responses whose answers are known."

@@ -81,7 +81,7 @@ class NewKnown(Body):
     )
     practice: bool = Field(
         False,
-        description="Whether it comes before a teacher's first other response, and the teacher is "
+        description="Whether it comes before a teacher's next other response, and the teacher is "
         "told the answers. Otherwise it looks like any other, and catches carelessness.",
     )
 
