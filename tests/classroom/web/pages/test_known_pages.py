@@ -95,7 +95,7 @@ def test_an_item_that_catches_carelessness_looks_like_any_other(
     _item(running, 2)
     _asked(running, 12)
     page.goto(f"{running.url}/teach/drinks")
-    seen = {}
+    seen: dict[str, tuple[str, str]] = {}
     for _ in range(12):
         expect(page.locator("#stage")).to_be_visible()
         round = page.locator("#stage").get_attribute("data-round") or ""

@@ -51,7 +51,13 @@ def test_a_verdict_is_about_the_agent_and_claims_nothing_of_the_words(revealed: 
 def test_an_effect_names_what_was_tried_and_is_not_told_where_nothing_was(
     revealed: Revealed,
 ) -> None:
-    unknown = {"changes": [], "gained": None, "lost": None, "right": None, "requests": 3}
+    unknown: dict[str, Any] = {
+        "changes": [],
+        "gained": None,
+        "lost": None,
+        "right": None,
+        "requests": 3,
+    }
     latest = revealed(matched=None, effect=unknown)
     assert "Your sentence changed no answer to the latest requests." in latest
     held_out = revealed(matched=None, effect=unknown | {"gained": 0, "lost": 0, "right": 2})
