@@ -13,6 +13,7 @@ from tellback.classroom.store.rounds import (
     AskedRound,
     Known,
     LockedRound,
+    PastEvent,
     RoundPart,
     RoundRow,
     RoundStatus,
@@ -163,7 +164,7 @@ def _answer(
     if matched is None:
         matched = judge(number, asked, description)
     data: Data = {"description": description}
-    theirs = [one for one in locked.events if (one.kind, one.account) == (Kind.ANSWERED, account)]
+    theirs = _answers_of(locked, account)
     new = not theirs or not (asked.known.practice or json.loads(theirs[-1].data) == data)
     seq = theirs[-1].seq if theirs else 0
     if new:
@@ -256,7 +257,9 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
     """Withdraw a description or a skip; the round is open, and theirs. False if it was open."""
     locked = lock_round(log, number, account)
     round = locked.row
-    if round.status in (RoundStatus.OPEN, RoundStatus.KNOWN):
+    if round.status is RoundStatus.KNOWN:
+        return _take_back(log, locked, account)
+    if round.status is RoundStatus.OPEN:
         return False
     if round.describer != account and not anyones:
         raise ConflictError("not_yours", f"Round {number} was described by somebody else.")
@@ -281,6 +284,23 @@ def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones
     return True
 
 
+def _answers_of(locked: LockedRound, account: str) -> list[PastEvent]:
+    return [one for one in locked.events if (one.kind, one.account) == (Kind.ANSWERED, account)]
+
+
+def _take_back(log: LessonLog, locked: LockedRound, account: str) -> bool:
+    """Withdraw an answer to a round whose answers are known; in practice they were told."""
+    known = parse_asked(locked.data(locked.row.asked)).known
+    theirs = _answers_of(locked, account)
+    said = theirs and "description" in json.loads(theirs[-1].data)
+    if not said or (known is not None and known.practice):
+        return False
+    log.append(
+        Kind.ANSWERED, {"outcome": Kind.WITHDRAWN.value}, round=locked.row.number, account=account
+    )
+    return True
+
+
 def _declined(locked: LockedRound, account: str | None = None) -> bool:
     """Whether the second description was refused (by this teacher, if one is given)."""
     assert locked.row.second is not None
@@ -299,7 +319,7 @@ def close_round(
     round = locked.row
     data: Data = {"note": note} if note else {}
     if round.status is RoundStatus.KNOWN:  # for this teacher only
-        if any((one.kind, one.account) == (Kind.ANSWERED, account) for one in locked.events):
+        if _answers_of(locked, account):
             return False
         log.append(Kind.ANSWERED, {"outcome": outcome.value}, round=number, account=account)
         return True

@@ -98,8 +98,12 @@ def given_answers(connection: Connection, lesson: str) -> list[GivenAnswer]:
     )
     found: dict[tuple[int, str], GivenAnswer] = {}
     for row in connection.execute(query):
+        if not in_spans(spans, row.seq):
+            continue
         said = json.loads(row.data).get("description")
-        if said is not None and in_spans(spans, row.seq):
+        if said is None:  # skipped, or taken back
+            found.pop((row.round, row.account), None)
+        else:
             found[row.round, row.account] = GivenAnswer(known[row.round], row.account, said)
     return list(found.values())
 

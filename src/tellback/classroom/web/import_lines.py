@@ -137,6 +137,8 @@ def _import_event(event: Any, importer: Importer, definition: Definition, line: 
     elif isinstance(event.data, AnsweredData) and event.data.description is not None:
         definition.demand_description(event.data.description, "data.description")
         importer.note(Kind.ANSWERED, {"description": event.data.description}, event.round)
+    elif isinstance(event.data, AnsweredData) and event.data.outcome == Kind.WITHDRAWN.value:
+        importer.note(Kind.ANSWERED, {"outcome": event.data.outcome}, event.round)
     elif isinstance(event.data, SuggestedData):
         definition.demand_description(event.data.description, "data.description")
         importer.note(Kind.SUGGESTED, event.data.model_dump(), event.round)

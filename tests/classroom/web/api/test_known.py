@@ -77,6 +77,25 @@ def test_known_answers_teach_the_agent_nothing(room: Room) -> None:
     room.assert_rebuilt(lesson)
 
 
+def test_an_answer_that_is_taken_back_counts_no_longer_and_may_be_given_again(room: Room) -> None:
+    lesson = room.lesson(**WORDS, catch=0.5)
+    item = _item(room, lesson, 0, only=True)
+    path = f"/lessons/{lesson}/rounds/{item}/description"
+
+    def described() -> Any:
+        return room.done("GET", f"/lessons/{lesson}/curve", room.ann)["described"]
+
+    _say(room, lesson, item, SAID[1], room.ann)
+    assert described() == 1
+    assert _reliability(room, lesson, "ann") is not None
+    room.done("DELETE", path, room.ann)
+    assert described() == 0
+    assert _reliability(room, lesson, "ann") is None
+    _say(room, lesson, item, SAID[0], room.ann)
+    assert described() == 1
+    room.assert_rebuilt(lesson)
+
+
 def test_items_that_catch_carelessness_look_like_any_other(room: Room) -> None:
     lesson = room.lesson(**WORDS, catch=0.5)
     items = {_item(room, lesson, place) for place in (0, 1, 2)}

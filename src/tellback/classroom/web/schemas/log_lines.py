@@ -107,10 +107,10 @@ class DescribedData(_Loose):
 
 
 class AnsweredData(_Loose):
-    """What was said of a response whose answers are known; or how it was closed instead."""
+    """What was said of a response whose answers are known; or how it was closed, or taken back."""
 
     description: InstructionField | None = None
-    outcome: Literal["skipped", "cannot_tell", "flagged"] | None = None
+    outcome: Literal["skipped", "cannot_tell", "flagged", "withdrawn"] | None = None
 
 
 class SuggestedData(NewSuggestion):
