@@ -168,7 +168,9 @@ async function submit(kind, text = said.value) {
   }
   const answer = kind === "described" ? { ...answerOf(current), ...tookOf(current) } : {};
   clearQuestion();
-  keepDone([...done(), { round, kind, text, shown: current, reached: false }]);
+  // A round is undone once, however often it was described.
+  const others = done().filter((one) => one.round !== round);
+  keepDone([...others, { round, kind, text, shown: current, reached: false }]);
   keepDraft(round, "");
   setText("problem", "");
   current = null;
@@ -383,6 +385,15 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     keyed.get(event.key.toLowerCase())();
   }
+});
+
+// What was described in another tab is not shown any longer in this one.
+addEventListener("storage", () => {
+  drawUndo();
+  if (!current || current.again || !done().some((one) => one.reached && one.round === current.round)) return;
+  if (said.value.trim()) setAside(said.value, "You described this one in another tab.");
+  current = null;
+  next();
 });
 
 // --- How it goes -----------------------------------------------------------------------------------
