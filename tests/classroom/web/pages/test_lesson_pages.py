@@ -438,13 +438,17 @@ def test_scripts_in_what_people_write_are_shown_as_text(browser: Browser, shared
         ann.page.goto(f"{shared.url}/check/evil")
         expect(ann.page.locator("#quote")).to_have_text(f"“{SCRIPT}?”")
         ann.page.keyboard.press("1")
-        expect(ann.page.locator("#reveal")).to_contain_text(re.compile("✓ Right|✗ It was number 2"))
+        expect(ann.page.locator("#reveal")).to_contain_text(re.compile("✓ Right|was of number 2"))
+        expect(ann.page.locator("#none")).to_be_hidden()
         expect(ann.page.locator("#next")).to_be_focused()
         assert ann.page.locator("img[src=x]").count() == 0
         ann.page.keyboard.press("Enter")
         expect(ann.page.locator("#next")).to_be_hidden()
-        ann.page.locator(".choice").nth(1).click()
-        expect(ann.page.locator("#reveal")).to_contain_text(re.compile("✓ Right|✗ It was number 1"))
+        ann.page.get_by_role("button", name="None of them").click()
+        expect(ann.page.locator("#reveal")).to_have_text(
+            re.compile("The description was of number")
+        )
+        expect(ann.page.locator(".second")).to_have_count(0)
         ann.page.locator("#next").click()
         for name in ("Yes", "No"):  # then she is asked whether the agent did what was asked
             expect(ann.page.locator("#title")).to_have_text("Did it do that?")

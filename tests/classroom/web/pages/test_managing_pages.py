@@ -171,7 +171,10 @@ def test_lessons_are_renamed_archived_and_deleted_by_a_typed_word(
     expect(page.locator(f"{box('first')} .delete")).to_contain_text("To delete “first” and all")
     problem = page.locator(f"{box('first')} .problem")
     rename = page.locator(box("first")).get_by_role("button", name="Rename")
-    for name, says in ((" ", "A lesson needs a name."), ("second", "another lesson named “second”")):
+    for name, says in (
+        (" ", "A lesson needs a name."),
+        ("second", "another lesson named “second”"),
+    ):
         page.locator("#name-first").fill(name)
         rename.click()
         expect(problem).to_contain_text(says)
