@@ -220,8 +220,8 @@ class LessonOperations(Generic[R]):
         return self._call("POST", "/checks").then(or_none)
 
     @operation
-    def check(self, number: int, response: int) -> Call[bool]:
-        """Say which response a description fits; whether that is the one."""
+    def check(self, number: int, response: int | None) -> Call[bool]:
+        """Say which response a description fits, None for none; whether that is the one."""
         call = self._call("PUT", f"/rounds/{number}/check", json={"response": response})
         return call.then(lambda answer: bool(answer["right"]))
 

@@ -170,12 +170,12 @@ class Importer:
         data: Data = {"description": description, "agrees": agrees, "saw_request": saw_request}
         self._append(Kind.SECOND, data, round)
 
-    def check(self, round: int, picked: int) -> None:
-        """A check: the response that somebody picked for the description."""
+    def check(self, round: int, picked: int | None) -> None:
+        """A check: the response that somebody picked for the description, or none of them."""
         asked = self._demand(round)
         if self._projection.of(round).described is None and round not in self._unsaid:
             raise FieldError("round", f"round {round} had no description that could be checked.")
-        if picked >= asked.responses:
+        if picked is not None and picked >= asked.responses:
             last = asked.responses - 1
             raise FieldError("data.picked", f"picked must be from 0 to {last}, not {picked}.")
         self._append(Kind.CHECKED, {"picked": picked, "right": picked == asked.response}, round)

@@ -70,13 +70,17 @@ class Evidence(NamedTuple):
 class _Check(NamedTuple):
     round: int
     account: str
+    picked: int | None  # None: none of them, which tells nothing about who checks
     right: bool
 
 
 def reliability(
     learner: Learner, connection: Connection, seconds: list[SecondRow]
 ) -> dict[str, Share]:
-    """The reliability of each teacher of whom something is known, by account."""
+    """The reliability of each teacher of whom something is known, by account.
+
+    Who only checks is no teacher: it is the share of right descriptions.
+    """
     descriptions, doubts = weighed(learner)
     teacher = {one.round: one.account for one in descriptions}
     sharpness, surprise = doubts.surprise
@@ -91,14 +95,16 @@ def reliability(
             ratio = AGREES if agrees else DISAGREES
             ratios[two.round] += ratio
             of[two.other].append(Evidence(ratio))
+    for account, right in judged_answers(learner, connection):
+        of[account].append(Evidence(KNOWN if right else -KNOWN))
+    teachers = {*teacher.values(), *of}
     for check in _checks(connection, learner.lesson):
         ratio = PICKED if check.right else NOT_PICKED
         if check.round in teacher:
             ratios[check.round] += ratio
-        if check.round in believed:
+        tells = check.round in believed and check.picked is not None
+        if tells and check.account in teachers:
             of[check.account].append(Evidence(ratio))
-    for account, right in judged_answers(learner, connection):
-        of[account].append(Evidence(KNOWN if right else -KNOWN))
     for round in lifts.keys() | ratios.keys():
         of[teacher[round]].append(Evidence(ratios[round], lifts.get(round)))
     return {account: share_right(found, sharpness) for account, found in of.items()}
@@ -140,7 +146,7 @@ def _likeliest(posterior: Array) -> list[float]:
 def _checks(connection: Connection, lesson: str) -> list[_Check]:
     spans = find_active_spans(connection, lesson)
     return [
-        _Check(event.round or 0, event.account or "", event.data["right"])
+        _Check(event.round or 0, event.account or "", event.data["picked"], event.data["right"])
         for event in read_events(connection, lesson, kinds=[Kind.CHECKED])
         if in_spans(spans, event.seq) and not event.redacted
     ]

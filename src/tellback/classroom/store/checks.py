@@ -46,8 +46,8 @@ def round_to_check(
     return None if row is None else (row.number, json.loads(row.data)["description"])
 
 
-def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[bool, int]:
-    """Store a check. Returns whether the pick was right, and the right response."""
+def keep_check(log: LessonLog, number: int, account: str, picked: int | None) -> tuple[bool, int]:
+    """Store a check; None picks none of them. Returns whether it was right, and the response."""
     round = find_round(log.connection, log.lesson, number)
     if round.described is None:
         raise ConflictError("not_described", f"Round {number} has no description to check.")
@@ -60,7 +60,7 @@ def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[
     response = choice.response
     features = find_task(log.connection, log.lesson, number).features
     last = len(features) // choice.features.nbytes - 1
-    if picked > last:
+    if picked is not None and picked > last:
         raise FieldError("response", f"response must be from 0 to {last}, not {picked}.")
     before = log.connection.execute(
         select(events.c.data).where(
@@ -71,7 +71,7 @@ def keep_check(log: LessonLog, number: int, account: str, picked: int) -> tuple[
         )
     ).scalar()
     if before is not None:
-        if json.loads(before).get("picked") != picked:
+        if json.loads(before).get("picked", "redacted") != picked:
             raise ConflictError("checked", f"Round {number} was checked by you before.")
         return picked == response, response
     right = picked == response

@@ -51,8 +51,12 @@ def change_lesson(
 ) -> LessonRow:
     """Rename a lesson, put it into the archive, or take it out; an error if there is none.
 
-    ``settings`` are those of its definition that do not touch the agent. None leaves a setting.
+    It gets no name that another lesson has: people tell lessons apart by their names. ``settings``
+    are those of its definition that do not touch the agent. None leaves a setting.
     """
+    same = select(lessons.c.id).where(lessons.c.name == name, lessons.c.id != id)
+    if name is not None and connection.execute(same).first() is not None:
+        raise ConflictError("exists", f"There is another lesson named “{name}” already.", "name")
     given = {"name": name, "archived": archived}
     changed = {field: value for field, value in settings.items() if value is not None}
     if changed:

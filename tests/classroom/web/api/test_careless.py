@@ -146,6 +146,28 @@ def test_progress_says_how_reliable_each_teacher_is(room: Room) -> None:
     assert share["n"] == COUNT
 
 
+def test_none_of_them_speaks_against_the_description_and_not_against_who_checks(
+    room: Room,
+) -> None:
+    lesson = lesson_of(room, wrong=(14, 19))
+    (before,) = room.done("GET", f"/lessons/{lesson}/progress")["teachers"]
+    check = f"/lessons/{lesson}/rounds/3/check"
+    for _ in range(2):  # the second time is the same check
+        told = room.done("PUT", check, room.ben, json={"response": None})
+        assert told["right"] is False
+    assert room.send("PUT", check, room.ben, json={"response": 0}).status_code == 409
+    assert room.send("PUT", check, room.ben, json={}).status_code == 422
+    progress = room.done("GET", f"/lessons/{lesson}/progress")
+    assert (progress["checks"]["share"], progress["checks"]["n"]) == (0, 1)
+    (ann,) = progress["teachers"]  # who only checks has no share of right descriptions
+    assert ann["reliability"]["share"] < before["reliability"]["share"]
+    # A pick tells of who checks only if they describe, too.
+    room.done(
+        "PUT", f"/lessons/{lesson}/rounds/4/check", room.ben, json={"response": told["response"]}
+    )
+    assert len(room.done("GET", f"/lessons/{lesson}/progress")["teachers"]) == 1
+
+
 def test_what_was_asked_and_reviewed_can_be_exported_and_imported(room: Room) -> None:
     lesson = lesson_of(room, wrong=(14, 19), doubt="weigh")
     room.done("PUT", f"/lessons/{lesson}/rounds/14/review", json={"outcome": "accepted"})

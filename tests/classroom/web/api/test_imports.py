@@ -286,13 +286,14 @@ def _export(*events: dict[str, Any]) -> bytes:
 
 def test_whether_a_check_was_right_is_worked_out(room: Room) -> None:
     picks = [{"kind": "checked", "data": {"picked": n, "right": n != 1}} for n in range(3)]
+    picks.append({"kind": "checked", "data": {"picked": None, "right": True}})
     deleted = {"kind": "described", "data": {"redacted": True}}
     for said in (SAID, deleted):
         lesson = room.lesson()
         content = _export(ASKED, said, *picks)
         room.done("POST", f"/lessons/{lesson}/import", content=content)
         with room.inside.database.read() as connection:
-            assert checks(connection, lesson) == [False, True, False]
+            assert checks(connection, lesson) == [False, True, False, False]
 
 
 @pytest.mark.parametrize(

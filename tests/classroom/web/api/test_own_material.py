@@ -156,6 +156,10 @@ def test_lessons_are_renamed_archived_and_taken_out_again(room: Room) -> None:
         lesson.claim()
     assert lesson.change(archived=False)["archived"] is False
     assert lesson.claim() is None
+    client_of(room).create_lesson("taken", dim=3)
+    with pytest.raises(ProblemError, match="another lesson named “taken”"):
+        lesson.change(name="taken")
+    assert lesson.change(name="new name")["name"] == "new name"  # its own
     assert room.send("PATCH", f"/lessons/{lesson.id}", json={"name": " "}).status_code == 422
     assert room.send("PATCH", "/lessons/none", json={"name": "x"}).status_code == 404
 

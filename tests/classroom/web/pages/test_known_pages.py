@@ -173,8 +173,8 @@ def test_guide_and_share_are_set_on_the_lessons_page(page: Page, running: Runnin
     page.locator("[data-id=drinks] summary").click()
     page.get_by_label("How to describe: teachers can open this").fill("Say what is in it.")
     page.locator("#catch-drinks").fill("10")
-    with page.expect_navigation():
-        page.locator("[data-id=drinks] .settings button").click()
+    page.locator("[data-id=drinks] .settings button").click()
+    expect(page.locator("[data-id=drinks] .saved")).to_have_text("Saved.")
     with running.classroom.database.read() as connection:
         definition = find_lesson(connection, "drinks").definition
     assert (definition["guide"], definition["catch"]) == ("Say what is in it.", 0.1)

@@ -272,6 +272,40 @@ def test_the_last_one_is_undone_exactly_also_after_the_next_has_appeared(
     assert mine[-1][1] == mine[-1][1] | {"description": "a square of red", "saw_request": True}
 
 
+def test_what_one_tab_describes_another_tab_shows_no_longer(browser: Browser, own: Running) -> None:
+    with visiting(browser, own) as visit:
+        visit.teach()
+        first = visit.round
+        other = Visit(visit.context, own.url)
+        other.teach()
+        assert other.round == first
+        other.page.locator("#said").fill("half a sent")
+        visit.tell("a circle")
+        second = other.next_after(first)
+        expect(other.page.locator("#aside")).to_contain_text("in another tab")
+        expect(other.page.locator("#aside")).to_contain_text("half a sent")
+        undo = other.page.locator("[data-does=undo]")
+        undo.click()
+        assert other.next_after(second) == first
+        expect(undo).to_be_disabled()  # there is nothing more to take back
+    told = [kind for kind, number, _ in events(own) if number == first]
+    assert told.count("described") == 1
+
+
+def test_a_correction_without_words_is_told_so(browser: Browser, own: Running) -> None:
+    with visiting(browser, own) as visit:
+        visit.teach()
+        first = visit.round
+        visit.page.locator("[data-does=flagged]").click()
+        visit.next_after(first)
+        visit.page.goto(f"{own.url}/inbox/pictures")
+        visit.page.get_by_role("button", name="Correct").click()
+        expect(visit.page.locator("#inbox .problem")).to_contain_text("Say what it shows")
+        visit.page.locator("#inbox input").fill("a circle")
+        visit.page.get_by_role("button", name="Correct").click()
+        expect(visit.page.locator("#nothing")).to_be_visible()
+
+
 def test_what_was_typed_survives_a_reload_and_a_lost_connection(
     browser: Browser, own: Running
 ) -> None:
@@ -404,13 +438,17 @@ def test_scripts_in_what_people_write_are_shown_as_text(browser: Browser, shared
         ann.page.goto(f"{shared.url}/check/evil")
         expect(ann.page.locator("#quote")).to_have_text(f"“{SCRIPT}?”")
         ann.page.keyboard.press("1")
-        expect(ann.page.locator("#reveal")).to_contain_text(re.compile("✓ Right|✗ It was number 2"))
+        expect(ann.page.locator("#reveal")).to_contain_text(re.compile("✓ Right|was of number 2"))
+        expect(ann.page.locator("#none")).to_be_hidden()
         expect(ann.page.locator("#next")).to_be_focused()
         assert ann.page.locator("img[src=x]").count() == 0
         ann.page.keyboard.press("Enter")
         expect(ann.page.locator("#next")).to_be_hidden()
-        ann.page.locator(".choice").nth(1).click()
-        expect(ann.page.locator("#reveal")).to_contain_text(re.compile("✓ Right|✗ It was number 1"))
+        ann.page.get_by_role("button", name="None of them").click()
+        expect(ann.page.locator("#reveal")).to_have_text(
+            re.compile("The description was of number")
+        )
+        expect(ann.page.locator(".second")).to_have_count(0)
         ann.page.locator("#next").click()
         for name in ("Yes", "No"):  # then she is asked whether the agent did what was asked
             expect(ann.page.locator("#title")).to_have_text("Did it do that?")

@@ -168,8 +168,27 @@ def test_lessons_are_renamed_archived_and_deleted_by_a_typed_word(
 
     page.locator(f"{box('first')} summary").click()
     accessible(page)
+    expect(page.locator(f"{box('first')} .delete")).to_contain_text("To delete “first” and all")
+    problem = page.locator(f"{box('first')} .problem")
+    rename = page.locator(box("first")).get_by_role("button", name="Rename")
+    for name, says in (
+        (" ", "A lesson needs a name."),
+        ("second", "another lesson named “second”"),
+    ):
+        page.locator("#name-first").fill(name)
+        rename.click()
+        expect(problem).to_contain_text(says)
+    save = page.locator(box("first")).get_by_role("button", name="Save")
+    page.locator("#catch-first").fill("70")
+    save.click()
+    expect(problem).to_contain_text("a whole number from 0 to 50")
+    page.locator("#catch-first").fill("7")
+    save.click()
+    expect(page.locator(f"{box('first')} .saved")).to_have_text("Saved.")
+    expect(problem).to_be_empty()
+    assert shared.classroom.learner("first").definition.catch == 0.07
     page.locator("#name-first").fill("Another name")
-    page.locator(box("first")).get_by_role("button", name="Rename").click()
+    rename.click()
     reloaded(page.get_by_role("link", name="Another name", exact=True))
     page.locator(f"{box('second')} summary").click()
     page.locator(box("second")).get_by_role("button", name="Put into the archive").click()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, expect
+from playwright.sync_api import Browser, Page, Route, ViewportSize, expect
 
 from tellback.classroom.learning.content import responses_from
 from tellback.classroom.learning.definition import Definition
@@ -49,7 +49,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             found.classroom.create(id, Definition(candidates="texts"), id)
             learner = found.classroom.learner(id)
             responses, _ = responses_from(learner.definition, None, texts, None)
-            for _ in range(2):
+            for _ in range(3):
                 learner.ask("the third, please", responses, Content("A kitchen.", texts), "robot")
         yield found
 
@@ -95,6 +95,38 @@ def test_undo_stays_in_sight_however_long_the_result_is(browser: Browser, runnin
         buttons = {"#undo-this": "#after", "#change-this": "#after"}
         for size in SIZES[:3]:  # on phones the result is a narrow strip, which scrolls
             assert not_visible(page, buttons, *size) == []
+
+
+@pytest.mark.parametrize("lesson", ["pictures", "house", "texts-10"])
+def test_what_was_described_is_on_the_card_where_it_is_judged_or_changed(
+    browser: Browser, running: Running, lesson: str
+) -> None:
+    with browser.new_context() as context:
+        page = context.new_page()
+        page.route("**/description?*", asking)
+        page.goto(f"{running.url}/teach/{lesson}")
+        shown = page.locator(".picked img, .picked .text, img.drawing")
+        expect(shown).to_be_visible()
+        before = shown.get_attribute("src") if lesson == "pictures" else shown.text_content()
+        page.locator("#said").fill(SAID)
+        page.keyboard.press("Enter")
+        small = page.locator("#described > *")
+        expect(small).to_be_visible()
+        expect(page.locator("#said")).to_be_editable()
+        wanted = {"#described > *": "#after"}
+        if lesson == "texts-10":
+            assert small.text_content() == before
+            assert missing_of(page, wanted | {".judge button:last-child": "#after"}) == []
+        elif lesson == "pictures":
+            assert small.get_attribute("src") == before
+        page.locator("#change-this").click()
+        assert missing_of(page, wanted | {"#changed": "#after"}) == []
+
+
+def asking(route: Route) -> None:
+    """Answer as the service does when it asks for a judgement, which it does of a random part."""
+    answer = route.fetch()
+    route.fulfill(response=answer, json={**answer.json(), "asks_judgement": True})
 
 
 def missing_of(page: Page, wanted: dict[str, str]) -> list[tuple[tuple[int, int], str]]:

@@ -41,7 +41,7 @@ def get_lesson(lesson: LessonId, room: AClassroom, caller: AsTeacher) -> LessonR
         return _for(caller, find_lesson(connection, lesson))
 
 
-@router.patch("/lessons/{lesson}", response_model=LessonAnswer, responses=problems(404, 422))
+@router.patch("/lessons/{lesson}", response_model=LessonAnswer, responses=problems(404, 409, 422))
 def change_lesson(
     lesson: LessonId, body: LessonChange, room: AClassroom, caller: AsEngineer
 ) -> LessonRow:

@@ -145,7 +145,7 @@ class WithdrawnData(Body):
 class CheckedData(_Loose):
     """The pick of a check. Whether it was right is computed again."""
 
-    picked: int = Field(ge=0, le=2**53)
+    picked: int | None = Field(ge=0, le=2**53)  # None: none of them
 
 
 class JudgedData(Body):

@@ -170,7 +170,9 @@ class Judgement(NewJudgement):
 class Pick(Body):
     """The response that a description fits."""
 
-    response: int = Field(ge=0, le=MOST_CANDIDATES)
+    response: int | None = Field(
+        ge=0, le=MOST_CANDIDATES, description="Null if it fits none of them."
+    )
 
 
 class Checked(BaseModel):

@@ -43,7 +43,7 @@ function head(title, says, words) {
   byId("quoted").textContent = says;
   byId("quote").textContent = quoted(words);
   byId("judge").hidden = judging === null;
-  byId("keys").hidden = judging !== null;
+  byId("keys").hidden = byId("none").hidden = judging !== null;
 }
 
 async function askJudgement(answer) {
@@ -90,6 +90,7 @@ function drawAll(labels) {
   });
 }
 
+// Null: none of them.
 async function pick(response) {
   if (!open || judging !== null || response >= check.candidates) return;
   open = false;
@@ -102,12 +103,13 @@ async function pick(response) {
     return;
   }
   const labels = new Map([[answer.response, { text: "✓ This one", class: "picked" }]]);
-  if (!answer.right) labels.set(response, { text: "✗ Your pick", class: "second" });
+  if (!answer.right && response !== null) labels.set(response, { text: "Your pick", class: "second" });
   drawAll(labels);
+  byId("none").hidden = true;
   byId("reveal").replaceChildren(
     answer.right
       ? make("p", { class: "big good" }, "✓ Right: the description tells it apart.")
-      : make("p", { class: "big unsure" }, `✗ It was number ${answer.response + 1}.`),
+      : make("p", { class: "big unsure" }, `The description was of number ${answer.response + 1}.`),
   );
   if (known) known.hidden = !answer.right;
   byId("next").hidden = false;
@@ -133,12 +135,14 @@ function whoGetsIt(practice) {
     : "Nobody gets it yet: how many responses are such items is set under Lessons, Manage.";
 }
 
+byId("none").querySelector("button").addEventListener("click", () => pick(null));
 byId("next").addEventListener("click", next);
 
 main.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   const met = { y: true, n: false, c: null }[event.key.toLowerCase()];
   if (judging !== null && met !== undefined) judge(met);
+  else if (event.key === "0") pick(null);
   else if (/^[1-9]$/.test(event.key)) pick(Number(event.key) - 1);
 });
 

@@ -33,9 +33,12 @@ function entry(one) {
   form.append(button("Accept", { outcome: "accepted" }));
   // Without accounts there is nobody else.
   if ("others" in byId("inbox").dataset) form.append(button("Send to another", { outcome: "sent" }));
+  const problem = make("p", { class: "problem", role: "alert" });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (field.value.trim()) decide(one, { outcome: "corrected", description: instructionFrom(field.value) });
+    problem.textContent = field.value.trim() ? "" : "Say what it shows, then Correct.";
+    if (problem.textContent) field.focus();
+    else decide(one, { outcome: "corrected", description: instructionFrom(field.value) });
   });
   const said = one.description === null ? "Not described." : `${one.teacher} said ${quoted(one.description)}`;
   return make(
@@ -49,6 +52,7 @@ function entry(one) {
       make("span", { class: "soft" }, ` Round ${one.round}`),
       make("ul", { class: "reasons" }, ...one.reasons.map(({ kind, says }) => make("li", {}, `${kind}: ${says}`))),
       form,
+      problem,
     ),
   );
 }

@@ -44,9 +44,9 @@ function picture(shown, index) {
 
 // A path that draws itself, or that is there at once for those who want no motion. It is shown as a
 // picture, in which nothing can run.
-function drawing(text) {
+function drawing(text, still = matchMedia("(prefers-reduced-motion: reduce)").matches) {
   const svg = new DOMParser().parseFromString(text, "image/svg+xml");
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+  if (still) {
     for (const moving of svg.querySelectorAll("animate, animateMotion")) moving.remove();
   }
   const code = encodeURIComponent(new XMLSerializer().serializeToString(svg));
@@ -82,6 +82,16 @@ function inside(shown, index) {
     card.push(make("span", { class: "features" }, text));
   }
   return card;
+}
+
+// The response of a round once more, small: of words, one line.
+export function inBrief(shown) {
+  const { drawing: drawn, images, texts, response } = shown;
+  if (!drawn && !images) return make("p", {}, texts ? texts[response].replaceAll("\n", " · ") : wordsFor(shown, response));
+  const src = drawn ? drawing(drawn, true)[0].src : images[response];
+  const image = make("img", { src, alt: drawn ? "The path you described" : `You described ${placeOf(shown, response)}` });
+  image.addEventListener("error", () => image.remove());
+  return image;
 }
 
 // Where nothing else is shown, the first of the numbers that the agent sees.

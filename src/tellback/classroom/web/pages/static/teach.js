@@ -11,7 +11,7 @@ import {
   answerOf, clearQuestion, dismiss, drawQuestion, hasAsked, laterQuestion, laterSays, questionAbout,
 } from "./question.js";
 import { drawPractice, drawReveal } from "./reveal.js";
-import { draw, withFeatures, wordsFor } from "./shown.js";
+import { draw, inBrief, withFeatures, wordsFor } from "./shown.js";
 import { drawSuggestion } from "./suggestion.js";
 
 const POLL_SECONDS = 2;
@@ -168,7 +168,9 @@ async function submit(kind, text = said.value) {
   }
   const answer = kind === "described" ? { ...answerOf(current), ...tookOf(current) } : {};
   clearQuestion();
-  keepDone([...done(), { round, kind, text, shown: current, reached: false }]);
+  // A round is undone once, however often it was described.
+  const others = done().filter((one) => one.round !== round);
+  keepDone([...others, { round, kind, text, shown: current, reached: false }]);
   keepDraft(round, "");
   setText("problem", "");
   current = null;
@@ -210,15 +212,17 @@ function answered(item, { ok, status, answer, problem: reason }) {
 
 function reached(item, answer) {
   keepDone(done().map((one) => (one.round === item.round ? { ...one, reached: true } : one)));
-  if (!lastOf(item.round)) return; // it was undone meanwhile
+  const shown = lastOf(item.round)?.shown;
+  if (!shown) return; // it was undone meanwhile
   if (item.kind === "described") mayAsk = answer.questions > 0 && !item.answer?.sure;
   if (answer.practice) {
-    drawAfter(drawPractice(item.text, answer.practice), {});
+    drawAfter(drawPractice(item.text, answer.practice), { shown });
   } else if (item.kind === "described" && answers.length && answer.matched === null) {
-    drawAfter(make("p", {}, `You said ${quoted(item.text)}.`), { undo: true }); // to a question
+    drawAfter(make("p", {}, `You said ${quoted(item.text)}.`), { shown, undo: true }); // to a question
   } else if (item.kind === "described") {
-    drawAfter(drawReveal(item.text, answer, (met) => judge(item.round, met)), { undo: true, change: !answers.length });
-  } else drawAfter(make("p", {}, ENDED[item.kind]), { undo: true });
+    const told = drawReveal(item.text, answer, (met) => judge(item.round, met));
+    drawAfter(told, { shown, undo: true, change: !answers.length });
+  } else drawAfter(make("p", {}, ENDED[item.kind]), { shown, undo: true });
 }
 
 function judge(round, met) {
@@ -269,8 +273,10 @@ function drawAside() {
   );
 }
 
-function drawAfter(content, { undo = false, change = false }) {
+// With what was shown: by now the stage shows the next one.
+function drawAfter(content, { shown = null, undo = false, change = false }) {
   closeChange();
+  byId("described").replaceChildren(...(shown ? [inBrief(shown)] : []));
   byId("reveal").replaceChildren(content);
   byId("undo-this").hidden = !undo;
   byId("change-this").hidden = !change;
@@ -287,6 +293,7 @@ function openChange() {
   byId("change").hidden = byId("change-note").hidden = false;
   byId("changed").value = last.text;
   byId("changed").focus();
+  after.scrollTop = 0;
 }
 
 function closeChange() {
@@ -378,6 +385,15 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     keyed.get(event.key.toLowerCase())();
   }
+});
+
+// What was described in another tab is not shown any longer in this one.
+addEventListener("storage", () => {
+  drawUndo();
+  if (!current || current.again || !done().some((one) => one.reached && one.round === current.round)) return;
+  if (said.value.trim()) setAside(said.value, "You described this one in another tab.");
+  current = null;
+  next();
 });
 
 // --- How it goes -----------------------------------------------------------------------------------
