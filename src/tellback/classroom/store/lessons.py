@@ -54,13 +54,14 @@ def change_lesson(
     It gets no name that another lesson has: people tell lessons apart by their names. ``settings``
     are those of its definition that do not touch the agent. None leaves a setting.
     """
+    found = find_lesson(connection, id)
     same = select(lessons.c.id).where(lessons.c.name == name, lessons.c.id != id)
     if name is not None and connection.execute(same).first() is not None:
         raise ConflictError("exists", f"There is another lesson named “{name}” already.", "name")
     given = {"name": name, "archived": archived}
     changed = {field: value for field, value in settings.items() if value is not None}
     if changed:
-        given["definition"] = json.dumps(find_lesson(connection, id).definition | changed)
+        given["definition"] = json.dumps(found.definition | changed)
     values = {field: value for field, value in given.items() if value is not None}
     if values:
         connection.execute(update(lessons).where(lessons.c.id == id).values(**values))
