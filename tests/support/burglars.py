@@ -56,12 +56,13 @@ class Burglar:
 
 
 def _is_secret(thing: Any) -> bool:
-    if isinstance(thing, type):
+    # By the class alone: isinstance(thing, ...) asks the thing, and a proxy of what is gone raises.
+    kind = type(thing)
+    if issubclass(kind, type):
         return False
-    if isinstance(thing, Simulation | WorldSpec):
-        return True
-    # By the class, so that nothing is run by looking.
-    return hasattr(type(thing), "reward") and hasattr(type(thing), "best")
+    return issubclass(kind, Simulation | WorldSpec) or (
+        hasattr(kind, "reward") and hasattr(kind, "best")
+    )
 
 
 def _frames() -> int:
