@@ -96,5 +96,5 @@ def one_of(name: str, value: object, options: Iterable[str]) -> str:
 def _hint(name: str, options: list[str]) -> str:
     """The nearest of the options, whatever its case, as a question."""
     by_lower = {option.lower(): option for option in reversed(options)}
-    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
     return f" Did you mean {by_lower[close[0]]!r}?" if close else ""

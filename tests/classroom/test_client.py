@@ -9,6 +9,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ from tellback.classroom.client import (
     AsyncClient,
     AsyncLesson,
     AsyncRound,
+    Client,
     ProblemError,
     UnreachableError,
 )
-from tellback.errors import FieldError
+from tellback.errors import FieldError, SettingError, TellbackError
 from tellback.extras import install_command
 from tellback.off_policy import Log
 from tellback.recordings import Columns, read, teach
@@ -130,6 +132,137 @@ def test_the_client_sends_again_what_was_lost_and_it_is_done_once(
             lesson.progress()
 
 
+@pytest.fixture
+def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def no_sleep(seconds: float) -> None:
+        pass
+
+    monkeypatch.setattr("tellback.classroom.client.connection.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("tellback.classroom.client.asynchronous.asyncio.sleep", no_sleep)
+
+
+class Unsteady:
+    """A network on which every first answer is lost, in the same way."""
+
+    def __init__(self, room: Room, trouble: Exception | int) -> None:
+        self._room, self._trouble = room, trouble
+        self.sent: list[str] = []
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        this = f"{request.method} {request.url.path}"
+        self.sent.append(this)
+        if self.sent.count(this) == 1 and isinstance(self._trouble, httpx.ConnectError):
+            raise self._trouble  # it never arrives
+        answer = through(self._room, request)
+        if self.sent.count(this) > 1:
+            return answer
+        if isinstance(self._trouble, int):
+            return httpx.Response(self._trouble)
+        raise self._trouble
+
+
+@pytest.mark.usefixtures("no_waits")
+@pytest.mark.parametrize("kind", ["sync", "async"])
+@pytest.mark.parametrize("trouble", [httpx.ReadError("lost"), httpx.ReadTimeout("late"), 502])
+def test_what_would_be_done_twice_is_not_sent_again(
+    room: Room, kind: str, trouble: Exception | int
+) -> None:
+    as_admin = Room(*room)._replace(engineer=room.admin)
+    lost = httpx.MockTransport(Unsteady(room, trouble))
+    with client_of(as_admin) as there, _client(as_admin, kind, lost) as client:
+        home = there.create_lesson("home", dim=DIM, instructions=4)
+        home.ask(1, features=FEATURES).describe(1)
+        lesson = client.lesson(home.id)
+
+        def counts() -> list[int]:
+            lists = there.lessons(), there.tokens(), home.webhooks(), home.known()
+            return [len(one) for one in lists] + [home.about()["events"]]
+
+        tried: list[tuple[Callable[[], Any], tuple[int, ...]]] = [
+            (lambda: client.create_lesson("once", dim=DIM), (1, 0, 0, 0, 0)),
+            (lambda: client.create_token("once"), (0, 1, 0, 0, 0)),
+            (lambda: lesson.add_webhook("https://example.org/told"), (0, 0, 1, 0, 0)),
+            (lambda: lesson.make_known(1, [1]), (0, 0, 0, 1, 1)),
+            (lambda: lesson.roll_back(home.about()["events"]), (0, 0, 0, 0, 1)),
+        ]
+        for creating, more in tried:
+            before = counts()
+            with pytest.raises((UnreachableError, ProblemError), match=r"look before|502"):
+                creating()
+            assert counts() == [a + b for a, b in zip(before, more, strict=True)]
+
+
+@pytest.mark.usefixtures("no_waits")
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_what_did_not_arrive_is_sent_again(room: Room, kind: str) -> None:
+    network = Unsteady(room, httpx.ConnectError("down"))
+    with _client(room, kind, httpx.MockTransport(network)) as client:
+        made = client.create_lesson("arrives", dim=DIM)
+    assert [one["id"] for one in room.done("GET", "/lessons")["lessons"]].count(made.id) == 1
+    assert network.sent == ["POST /api/v1/lessons"] * 2
+
+
+@pytest.mark.usefixtures("no_waits")
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_what_is_gone_when_a_deletion_is_sent_again_was_deleted(room: Room, kind: str) -> None:
+    as_admin = Room(*room)._replace(engineer=room.admin)
+    network = httpx.MockTransport(Unsteady(room, httpx.ReadError("lost")))
+    with client_of(as_admin) as there, _client(as_admin, kind, network) as client:
+        home = there.create_lesson("short", dim=DIM, instructions=4)
+        home.ask(1, features=FEATURES).describe(1)
+        lesson = client.lesson(home.id)
+        lesson.drop_known(home.make_known(1, [1])["round"])
+        lesson.remove_webhook(home.add_webhook("https://example.org/told")["id"])
+        client.revoke_token(there.create_token("short")["id"])
+        lesson.delete()
+        assert home.id not in {one["id"] for one in there.lessons()}
+        with pytest.raises(ProblemError, match="no lesson"):
+            home.delete()  # nothing was lost
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"token": "tb_secret one"}, "token must be visible"),
+        ({"token": "tb_secret\nX-Evil: 1"}, "token must be visible"),
+        ({"token": "tb_secr\u00e9t"}, "token must be visible"),
+        ({"url": "127.0.0.1:8765"}, "url must begin with http"),
+        ({"url": "ftp://localhost"}, "url must begin with http"),
+        ({"url": "http://"}, "url must begin with http"),
+        ({"url": "http://localhost:eight"}, "url must begin with http"),
+        ({"url": ""}, "url must begin with http"),
+        ({"tries": 0}, "tries must be at least 1"),
+        ({"tries": 1.5}, "tries must be a whole number"),
+    ],
+)
+def test_what_no_request_could_have_is_refused_when_a_client_is_made(
+    kind: type[Any], wrong: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(SettingError, match=says) as caught:
+        kind(**{"url": "http://localhost", "token": "tb_secret"} | wrong)
+    assert "secr" not in str(caught.value)
+
+
+def test_a_token_may_come_from_a_file_that_ends_with_a_newline(room: Room) -> None:
+    secret = room.engineer["Authorization"].removeprefix("Bearer ")
+    transport = httpx.MockTransport(lambda request: through(room, request))
+    with Client(" http://localhost/\n", f"{secret}\n", transport=transport) as there:
+        assert there.me()["role"] == "engineer"
+
+
+def test_a_request_that_cannot_be_sent_is_no_service_that_does_not_answer(room: Room) -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise httpx.LocalProtocolError("Illegal header value")
+
+    with (
+        client_of(room, transport=httpx.MockTransport(refuse)) as there,
+        pytest.raises(TellbackError, match="GET /me cannot be sent: Illegal header") as caught,
+    ):
+        there.me()
+    assert not isinstance(caught.value, UnreachableError)
+
+
 def test_the_core_imports_the_client_without_httpx() -> None:
     code = (
         "import sys; sys.modules['httpx'] = None\n"
@@ -160,6 +293,22 @@ def test_features_that_json_cannot_hold_are_refused_by_name(room: Room) -> None:
         for send in (lesson.ask, lesson.preview):
             with pytest.raises(FieldError, match="features must be finite numbers"):
                 send(0, features=[[1.0, 0.0, wrong], [0.0, 1.0, 0.0]])
+
+
+def test_numbers_of_numpy_are_numbers_and_what_is_none_is_named(room: Room) -> None:
+    with client_of(room) as there:
+        lesson = there.create_lesson("numpy", dim=np.int64(DIM), instructions=np.int64(4))  # type: ignore[arg-type]
+        acted = {"response": np.int64(1), "propensity": np.float64(0.5)}
+        asked = lesson.ask(np.int64(1), features=np.array(FEATURES), acted=acted)  # type: ignore[arg-type]
+        assert asked.response == 1
+        assert asked.describe(np.int64(2))["new"]  # type: ignore[arg-type]
+        for wrong in ("x", [[10**400, 1]], [1.0, 2.0], [["one", 2.0]], 7):
+            with pytest.raises(FieldError, match="features must be a row of numbers"):
+                lesson.ask(1, features=wrong)  # type: ignore[arg-type]
+        for field, value in (("acted", {"response": {1}}), ("acted", {"propensity": np.nan})):
+            with pytest.raises(FieldError, match="acted cannot be sent as JSON") as caught:
+                lesson.ask(1, features=FEATURES, **{field: value})  # type: ignore[arg-type]
+            assert caught.value.field == "acted"
 
 
 FOR_BROWSERS = {
@@ -225,6 +374,7 @@ def test_there_is_a_method_for_every_operation(room: Room, tmp_path: Path, kind:
         made = client.create_account(name, "a long password")
         assert client.change_account(made["id"], role="engineer")["role"] == "engineer"
         assert name in {one["name"] for one in client.accounts()}
+        assert client.change_account(name, role="reviewer")["id"] == made["id"]
         token = client.create_token("robot", days=1, account=made["id"])
         assert token["id"] in {one["id"] for one in client.tokens(everybody=True)}
         client.revoke_token(token["id"])

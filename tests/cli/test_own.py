@@ -108,6 +108,7 @@ def test_the_example_study_has_an_agent_and_a_world_of_ones_own(tmp_path: Path) 
     (study,) = json.loads(result.stdout)
     assert [one["agent"] for one in study["agents"]] == ["Imitator", "LORIL"]
     assert study["world"]["source"].startswith("own_world:Dice ")
+    assert study["warnings"] == [], "what is chosen is chosen in other truths"
     assert (tmp_path / "results/studies/own/regret.pdf").read_bytes().startswith(b"%PDF")
     shown = tellback(f"study status {EXAMPLES / 'own.toml'} --json", tmp_path)
     (status,) = json.loads(shown.stdout)

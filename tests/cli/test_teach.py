@@ -81,6 +81,17 @@ def test_several_processes_serve_one_lesson(tmp_path: Path, port: int) -> None:
     assert code == 0, err
 
 
+def test_each_process_tells_the_metrics_of_all(tmp_path: Path, port: int) -> None:
+    words = ("serve", "--no-accounts", "--workers", "2", "--port", str(port))
+    with running(tmp_path, *words) as process, answering(f"http://127.0.0.1:{port}", process) as c:
+        for wanted in range(1, 21):
+            # A connection stays with a process: each of these may come to either.
+            assert httpx.get(f"{c.base_url}/livez", timeout=PATIENCE).status_code == 200
+            told = httpx.get(f"{c.base_url}/metrics", timeout=PATIENCE).text
+            assert f'{{method="GET",route="/livez",status="200"}} {wanted}.0\n' in told
+            assert "\ntellback_lessons 0.0\n" in told
+
+
 def test_both_demonstrations_are_served_and_a_path_described_before_a_kill_is_kept(
     tmp_path: Path, port: int
 ) -> None:

@@ -67,7 +67,9 @@ class Room(NamedTuple):
         found: dict[str, Any] = self.done("POST", f"/lessons/{lesson}/rounds", json=body, **more)
         return found
 
-    def tell(self, lesson: str, round: int, told: int, who: dict[str, str] | None = None) -> Any:
+    def tell(
+        self, lesson: str, round: int, told: int | str, who: dict[str, str] | None = None
+    ) -> Any:
         path = f"/lessons/{lesson}/rounds/{round}/description"
         return self.done("PUT", path, who, json={"description": told})
 

@@ -27,7 +27,7 @@ class Running:
             app,
             log_level="error",
             access_log=False,
-            timeout_graceful_shutdown=1,
+            timeout_graceful_shutdown=0,  # pages leave connections open
             loop="asyncio",
             http=TimedProtocol,
         )

@@ -55,7 +55,7 @@ def add(
     """
     from tellback.classroom.store import accounts
 
-    with opened_database(database) as opened:
+    with opened_database(database, create=True) as opened:
         made = accounts.add(opened, name, role, _password(password_stdin))
     say(f"{made.name} can sign in as {made.role}.")
 
@@ -138,11 +138,11 @@ def token(
 
 
 @contextmanager
-def opened_database(url: str | None) -> Iterator[Database]:
+def opened_database(url: str | None, *, create: bool = False) -> Iterator[Database]:
     """The database at a URL, or the one in the user's data folder."""
     from tellback.classroom.store.database import open_database
 
-    opened = open_database(url or default_database())
+    opened = open_database(url or default_database(), create=create)
     try:
         yield opened
     finally:

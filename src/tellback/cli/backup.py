@@ -35,9 +35,10 @@ def restore(
 
     People sign in again; tokens are valid as they were.
     """
-    from tellback.classroom.store.backup import restore
+    from tellback.classroom.store.backup import demand_backup, restore
 
-    with opened_database(database) as opened:
+    demand_backup(file)  # before an empty database is made
+    with opened_database(database, create=True) as opened:
         count = restore(file, opened)
         where = str(opened)
     say(f"{count:,} rows are in {where}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -116,14 +116,13 @@ def _lesson(id: str, database: str | None) -> Iterator[_Source]:
     from tellback.classroom.store.database import open_database
     from tellback.classroom.store.lessons import find_lesson
 
-    store = open_database(database or default_database())
-    try:
+    with ExitStack() as closing:
         try:
+            store = open_database(database or default_database(), create=False)
+            closing.callback(store.close)
             with store.read() as connection:
                 lesson = find_lesson(connection, id)
         except UnknownNameError as error:
             raise SettingError(f"There is no file {id}, and no lesson either: {error}") from error
         dim = Definition.from_data(lesson.definition).facts.dim
         yield _Source(lesson_examples(store, lesson, dim), lesson.name)
-    finally:
-        store.close()

@@ -170,11 +170,14 @@ def _found_out(experiment: Experiment, scale: float, found: list[Results]) -> li
 
 
 def _prepare_images(scale: float, full: bool) -> None:
-    """Train the encoders."""
+    """Train the encoders, and compile what the runs need: no worker waits for it."""
+    from tellback.lab import RunSpec
     from tellback.paper import images
 
     for world in images.worlds(scale, full).values():
         world.prepare()
+    for study in images.studies(scale, full)[:1]:
+        RunSpec(study.world, study.agents["LORIL"][0], rounds=2, seed=study.tuning[0]).perform()
 
 
 def _report_plan(

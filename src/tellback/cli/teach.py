@@ -143,6 +143,7 @@ def serve(
     _demand_extra()
     _say_starting(host, port, stderr=False)  # where the lines of the log are not
     from tellback.classroom.settings import LOOPBACK_NAMES, Settings
+    from tellback.classroom.store.accounts import listed
     from tellback.classroom.store.database import open_database
     from tellback.classroom.web import serving
 
@@ -159,6 +160,8 @@ def serve(
     store = open_database(settings.database)
     try:
         serving.demand_safe_host(settings, host, store)
+        if settings.accounts and not listed(store):
+            print("Nobody can sign in yet: tellback accounts add NAME --role admin")
     finally:
         store.close()
     if demonstration:

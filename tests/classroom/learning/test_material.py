@@ -16,7 +16,7 @@ from tellback.classroom.learning.collecting import OwnResponse, collect
 from tellback.classroom.learning.held_out import FEWEST
 from tellback.classroom.learning.learner import Learner
 from tellback.classroom.learning.lesson_agent import LessonAgent
-from tellback.classroom.learning.material import ANYTHING, Candidates
+from tellback.classroom.learning.material import Candidates
 from tellback.classroom.learning.own_files import pictures_in, texts_in
 from tellback.classroom.store.active import read_active
 from tellback.classroom.store.database import Database, open_database
@@ -26,7 +26,7 @@ from tellback.classroom.store.items import Item
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
 from tellback.classroom.store.progress import curve
-from tellback.classroom.store.rounds import RoundPart, event_data, find_round
+from tellback.classroom.store.rounds import ANYTHING, RoundPart, event_data, find_round
 from tellback.encoders.thumbnail import Thumbnail
 from tellback.errors import FieldError, SettingError
 from tellback.recordings import RecordedResponse

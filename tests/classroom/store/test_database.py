@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sqlite3
+import threading
+import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,15 +20,16 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from tellback.classroom.learning.learner import Learner
+from tellback.classroom.store import database as store_database
 from tellback.classroom.store import migrate
-from tellback.classroom.store.database import Database, open_database
+from tellback.classroom.store.database import Database, DatabaseFailure, open_database
 from tellback.classroom.store.descriptions import describe
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
 from tellback.classroom.store.rounds import find_round
 from tellback.classroom.store.tables import metadata
 from tellback.classroom.store.tasks import Content
-from tellback.errors import SettingError, TellbackError
+from tellback.errors import SettingError, TellbackError, UnknownNameError
 from tellback.matching import MatchSpec, Same
 from tellback.responses import Listed
 from tellback.similarity import Similar
@@ -166,3 +173,63 @@ def test_what_is_committed_is_moved_into_the_database_by_a_thread_and_not_by_a_c
         assert len(list(read_events(connection, lesson.id))) == 3
     moved.close()
     database.close()
+
+
+def test_a_write_waits_for_another_process_and_is_told_when_that_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = open_database(f"sqlite:///{tmp_path / 'lessons.db'}")
+    other = sqlite3.connect(tmp_path / "lessons.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    waits = threading.Event()
+
+    def wait(seconds: float) -> None:
+        waits.set()
+        time.sleep(seconds)
+
+    monkeypatch.setattr(
+        store_database, "time", SimpleNamespace(monotonic=time.monotonic, sleep=wait)
+    )
+    end = threading.Thread(target=lambda: (waits.wait(), other.execute("COMMIT")))
+    end.start()
+    with database.write() as connection:
+        assert waits.is_set()
+        assert connection.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
+    end.join()
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(store_database, "BUSY_SECONDS", 0)
+    with pytest.raises(DatabaseFailure, match="locked"), database.write():
+        pass
+    other.close()
+    with database.write():
+        pass
+    database.close()
+
+
+def test_only_its_owner_may_read_a_new_file(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        database = open_database(f"sqlite:///{tmp_path}/new/classroom.db")
+        with database.write() as connection:
+            connection.execute(text("SELECT 1"))
+        modes = {one.suffix: one.stat().st_mode & 0o777 for one in (tmp_path / "new").iterdir()}
+        database.close()
+    finally:
+        os.umask(before)
+    assert modes == {".db": 0o600, ".db-wal": 0o600, ".db-shm": 0o600}
+
+
+def test_a_database_that_is_not_there_is_made_only_by_whoever_asks_for_it(tmp_path: Path) -> None:
+    file = tmp_path / "folder" / "lessons.db"
+    with pytest.raises(UnknownNameError, match="no database"):
+        open_database(f"sqlite:///{file}", create=False)
+    assert not file.parent.exists()
+    other = tmp_path / "notes.db"
+    with closing(sqlite3.connect(other)) as notes:
+        notes.execute("CREATE TABLE notes (text)")
+    with pytest.raises(UnknownNameError, match="no classroom"):
+        open_database(f"sqlite:///{other}", create=False)
+    with closing(sqlite3.connect(other)) as notes:
+        assert notes.execute("SELECT name FROM sqlite_master").fetchall() == [("notes",)]
+    open_database(f"sqlite:///{file}").close()
+    open_database(f"sqlite:///{file}", create=False).close()

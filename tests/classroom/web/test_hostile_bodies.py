@@ -101,7 +101,9 @@ def test_a_sentence_of_ten_megabytes_is_refused_at_once(
     demand(
         eng.post(school.rounds, json=TASK | {"instruction": long}), 422, "invalid", "instruction"
     )
-    told = ada.put(f"{school.rounds}/1/description", json={"description": long})
+    path = f"{school.rounds}/1/description"
+    demand(ada.put(path, json={"description": long}), 413, "too_large", None)
+    told = ada.put(path, json={"description": long[:60_000]})
     says = demand(told, 422, "invalid", "description")
     assert len(says) < 200
     assert time.process_time() - begun < 5
@@ -139,9 +141,60 @@ def test_a_body_over_the_limit_is_refused(school: School, eng: TestClient, decla
     ],
 )
 def test_what_is_no_json_is_refused(school: School, eng: TestClient, body: bytes) -> None:
-    assert demand(post_raw(eng, school.rounds, body), 422, "invalid", "body") == (
-        "The body is not JSON."
-    )
+    says = demand(post_raw(eng, school.rounds, body), 422, "invalid", "body")
+    assert says.startswith("The body is not JSON: ")
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize("length", [0, 2**16])  # a large one is read by another process
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b'{"features": [[NaN, 1]]}', "NaN is no number of JSON."),
+        (b'{"instruction": 1, "instruction": 2}', "The name 'instruction' occurs more than once."),
+        (b'{"instruction": "\xff"}', "It is not UTF-8."),
+        (b'{"features": [[' + b"9" * 5000 + b"]]}", "A number has too many digits."),
+        (b'{"instruction" "a"}', "Expecting ':' delimiter, at character 16."),
+    ],
+)
+def test_what_is_no_json_is_said_and_where(
+    school: School, eng: TestClient, body: bytes, says: str, length: int
+) -> None:
+    answer = post_raw(eng, school.rounds, body + b" " * length)
+    assert demand(answer, 422, "invalid", "body") == f"The body is not JSON: {says}"
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    ("change", "field", "says"),
+    [
+        ({"features": [[1, 0], [1, 0, 2]]}, "features.1", "features.1 must have 2 numbers, not 3."),
+        ({"features": [[1, 0], []]}, "features.1", "features.1 must have 2 numbers, not 0."),
+        (
+            {"features": [[1, 0], [0, -1e13]]},
+            "features.1.1",
+            "features.1.1 must be from -1e+12 to 1e+12, not -1e+13.",
+        ),
+        (
+            {"features": []},
+            "features",
+            "features must have at least one entry, one for each response.",
+        ),
+        (
+            {"features": None, "texts": ["one", "two"]},
+            "features",
+            "features must be given: this lesson's responses are features, and texts can only "
+            "accompany them.",
+        ),
+        ({"acted": [1]}, "acted", "acted: It must be an object of JSON."),
+        ({"instruction": " "}, "instruction", "instruction: must say something."),
+    ],
+)
+def test_what_is_wrong_with_a_task_is_said_and_of_which_response(
+    school: School, eng: TestClient, change: dict[str, Any], field: str, says: str
+) -> None:
+    answer = eng.post(school.rounds, json=TASK | change)
+    assert demand(answer, 422, "invalid", field) == says
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -151,7 +204,8 @@ def test_what_is_no_json_is_refused(school: School, eng: TestClient, body: bytes
 )
 def test_another_content_type_is_refused(school: School, eng: TestClient, kind: str) -> None:
     answer = post_raw(eng, school.rounds, json.dumps(TASK).encode(), **{"content-type": kind})
-    demand(answer, 422, "invalid", "body")
+    says = demand(answer, 422, "invalid", "Content-Type")
+    assert says == f"Content-Type must be application/json, not {kind!r}."
 
 
 @pytest.mark.usefixtures("unchanged")
@@ -167,16 +221,16 @@ def test_compressed_bodies_are_not_unpacked(school: School, eng: TestClient) -> 
     [
         (task_with("[[1e999,1]]"), "features"),
         (task_with("[[-1e999,1]]"), "features"),
-        (task_with("[[1e308,1]]"), "features"),
-        (task_with("[[1,-1e13]]"), "features"),
+        (task_with("[[1e308,1]]"), "features.0.0"),
+        (task_with("[[1,-1e13]]"), "features.0.1"),
         (task_with("[[" + "9" * 400 + ",1]]"), "features.0.0"),
         (task_with("[[true,1]]"), "features.0.0"),
         (task_with('[["1",1]]'), "features.0.0"),
         (task_with("[[null,1]]"), "features.0.0"),
-        (task_with("[[0,1],[1]]"), "features"),
-        (task_with("[[0,1],[1,0,0]]"), "features"),
-        (task_with("[[0]]"), "features"),
-        (task_with("[[]]"), "features"),
+        (task_with("[[0,1],[1]]"), "features.1"),
+        (task_with("[[0,1],[1,0,0]]"), "features.1"),
+        (task_with("[[0]]"), "features.0"),
+        (task_with("[[]]"), "features.0"),
         (task_with("[]"), "features"),
         (task_with("null"), "features"),
         (task_with("[[[0,1]]]"), "features.0.0"),
@@ -311,9 +365,9 @@ BLANK = " " * 2**16
     [
         (task_with(BLANK + "[[true,1]]"), "features.0.0"),
         (task_with(BLANK + '[[1,"1"]]'), "features.0.1"),
-        (task_with(BLANK + "[[0,1],[1]]"), "features"),
+        (task_with(BLANK + "[[0,1],[1]]"), "features.1"),
         (task_with(BLANK + "[[0,1],5]"), "features.1"),
-        (task_with(BLANK + "[[0,1,2]]"), "features"),
+        (task_with(BLANK + "[[0,1,2]]"), "features.0"),
         (task_with(BLANK + "[[" + "9" * 400 + ",1]]"), "features"),
         (task_with(BLANK + "[[1e999,1]]"), "features"),
         (task_with(BLANK + "[]"), "features"),
@@ -341,10 +395,12 @@ def test_a_large_task_is_answered_as_a_small_one(school: School, eng: TestClient
     assert first == again
 
 
+@pytest.mark.parametrize("kind", ["application/json", "application/JSON", "Application/x+Json"])
 def test_a_large_task_waits_for_its_turn_and_is_refused_if_that_takes_long(
-    school: School, eng: TestClient, monkeypatch: pytest.MonkeyPatch
+    school: School, eng: TestClient, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr(FOR_REQUESTS.turns, "_wait", 0.01)
     with FOR_REQUESTS.turns:
-        answer = post_raw(eng, school.rounds, task_with(BLANK + "[[0,1]]"))
+        body = task_with(BLANK + "[[0,1]]")
+        answer = post_raw(eng, school.rounds, body, **{"content-type": kind})
     assert (answer.status_code, answer.json()["code"]) == (503, "busy")

@@ -109,7 +109,7 @@ def test_requests_from_other_places_are_refused(
 def test_a_key_that_is_none_is_refused(school: School, eng: TestClient, key: str) -> None:
     headers = {b"Idempotency-Key": key.encode("latin-1")}
     answer = eng.post(school.rounds, json=TASK, headers=headers)
-    demand(answer, 422, "invalid", "header.Idempotency-Key")
+    demand(answer, 422, "invalid", "Idempotency-Key")
 
 
 def test_a_key_brings_back_no_other_request_and_nobody_elses(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from tellback.classroom.settings import Settings
 from tellback.classroom.store import accounts
 from tellback.classroom.store.database import Database
 from tellback.classroom.web.security.callers import Role
-from tellback.classroom.web.serving import demand_safe_host
+from tellback.classroom.web.serving import _warn_of_deaths, demand_safe_host
 from tellback.errors import SettingError, TellbackError
 from tests.support.accounts_app import add
 
@@ -39,3 +40,10 @@ def test_proxies_are_addresses_or_networks(settings: Settings, wrong: str) -> No
     assert replace(settings, proxies=("10.0.0.0/8", "::1")).proxies == ("10.0.0.0/8", "::1")
     with pytest.raises(SettingError, match="proxies must be addresses"):
         replace(settings, proxies=(wrong,))
+
+
+def test_a_process_that_died_is_a_warning() -> None:
+    for says, level in (("Child process [7] died", "WARNING"), ("Started", "INFO")):
+        record = logging.LogRecord("uvicorn.error", logging.INFO, "", 0, says, (), None)
+        assert _warn_of_deaths(record)
+        assert record.levelname == level

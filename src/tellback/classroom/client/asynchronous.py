@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tellback.classroom.client.bodies import API, PIECE, RETRIED, TRIES, wait_seconds
+from tellback.classroom.client.attempts import TRIES, Attempts
+from tellback.classroom.client.bodies import PIECE, connection_settings
 from tellback.classroom.client.classroom import ClassroomOperations
 from tellback.classroom.client.errors import UnreachableError, accepted
 from tellback.classroom.client.lessons import AskedRound, LessonOperations, lesson_parts
@@ -38,9 +39,9 @@ class AsyncClient(ClassroomOperations["AsyncLesson"], Awaiting):
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self._httpx: Any = from_extra("classroom", "httpx", "A client of the classroom")
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        base, headers = connection_settings(url, token, tries)
         self._http: httpx.AsyncClient = self._httpx.AsyncClient(
-            base_url=url.rstrip("/") + API, headers=headers, timeout=timeout, transport=transport
+            base_url=base, headers=headers, timeout=timeout, transport=transport
         )
         self._tries = tries
 
@@ -53,21 +54,18 @@ class AsyncClient(ClassroomOperations["AsyncLesson"], Awaiting):
 
     async def run(self, call: Call[T]) -> T:
         """Send a request until there is an answer, and read it."""
-        for failed in range(self._tries):
-            wait = None
+        attempts = Attempts(self._httpx, call, self._tries)
+        while True:
             try:
                 answer = await self._http.request(call.method, call.path, **call.request)
             except self._httpx.TransportError as error:
-                if failed == self._tries - 1:
-                    raise UnreachableError(
-                        f"{self._http.base_url} does not answer: {type(error).__name__}: {error}"
-                    ) from error
+                wait = attempts.wait_after_error(error)
             else:
-                if answer.status_code not in RETRIED or failed == self._tries - 1:
-                    return call.read(accepted(answer))
-                wait = answer.headers.get("Retry-After")
-            await asyncio.sleep(wait_seconds(failed, wait))
-        raise UnreachableError("tries must be at least 1.")
+                again = attempts.wait_after(answer)
+                if again is None:
+                    return attempts.read(answer)
+                wait = again
+            await asyncio.sleep(wait)
 
     async def download(self, call: Call[Any], to: Path) -> None:
         """Write an answer to a file: all of it, or no file."""
@@ -109,7 +107,7 @@ class AsyncLesson(LessonOperations["AsyncRound"], Awaiting):
         return AsyncRound(self, answer)
 
     async def rounds(self, **wanted: Any) -> AsyncIterator[Data]:
-        """All rounds that ``rounds_page`` lists, page by page."""
+        """All rounds that ``rounds_page`` lists, page by page; ``limit`` is the size of a page."""
         page: Data = {"next": 0}
         while page["next"] is not None:
             page = await self.rounds_page(**wanted, after=page["next"])

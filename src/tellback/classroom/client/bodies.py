@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
-import random
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
 
 from tellback.arrays import Array
-from tellback.errors import FieldError
+from tellback.errors import FieldError, whole
 from tellback.roles import Instruction
 from tellback.specs import Data, Spec
 
 API = "/api/v1"
-TRIES = 6
-RETRIED = (429, 502, 503, 504)
-"""Statuses after which the same request may succeed."""
-
-LONGEST_WAIT = 30.0
 PIECE = 2**16
 """Bytes of a download that are written at once."""
 
@@ -25,16 +23,59 @@ Features = Sequence[Sequence[float]] | Array
 """A row of numbers for each response."""
 
 
+def connection_settings(url: str, token: str | None, tries: int) -> tuple[str, dict[str, str]]:
+    """The base of all addresses, and the headers of all requests; an error never has the token."""
+    whole("tries", tries)
+    url = url.strip()
+    try:
+        parts = urlsplit(url)
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:  # a port that is no number, or half an address
+        wrong = True
+    if wrong:
+        raise FieldError(
+            "url", "url must begin with http:// or https:// and name a host: http://127.0.0.1:8765."
+        )
+    base = url.rstrip("/") + API
+    token = (token or "").strip()  # a file with a token ends with a newline
+    if not token:
+        return base, {}
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise FieldError("token", "token must be visible ASCII characters, as in tb_...")
+    return base, {"Authorization": f"Bearer {token}"}
+
+
 def plain(setting: Any) -> Any:
-    """A setting as JSON: specs as their data."""
+    """A setting as JSON: specs as their data, and numbers of NumPy as Python's."""
     if isinstance(setting, Spec):
         return setting.to_data()
-    return dict(setting) if isinstance(setting, Mapping) else setting
+    if isinstance(setting, np.ndarray | np.generic):
+        return setting.tolist()
+    if isinstance(setting, Mapping):
+        return {name: plain(value) for name, value in setting.items()}
+    return [plain(one) for one in setting] if isinstance(setting, list | tuple) else setting
 
 
 def plain_body(**settings: Any) -> Data:
     """Settings as a body, without those that are not given."""
-    return {name: plain(value) for name, value in settings.items() if value is not None}
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def sendable(request: Data) -> Data:
+    """A request whose body is JSON; an error names the field that JSON cannot hold."""
+    if "json" not in request:
+        return request
+    body = {}
+    for name, value in request["json"].items():
+        if name == "features":  # floats by now, and there may be millions
+            body[name] = value
+            continue
+        body[name] = plain(value)
+        try:
+            json.dumps(body[name], allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise FieldError(name, f"{name} cannot be sent as JSON: {error}.") from error
+    return request | {"json": body}
 
 
 def candidates_body(
@@ -46,8 +87,7 @@ def candidates_body(
     """The body of a request with the possible responses."""
     body: Data = {"instruction": instruction}
     if features is not None:
-        # JSON has lists only, and features may be an array of NumPy.
-        body["features"] = [[_finite(value) for value in row] for row in features]
+        body["features"] = _numbers(features)
     if texts is not None:
         body["texts"] = list(texts)
     if images is not None:
@@ -55,11 +95,17 @@ def candidates_body(
     return body
 
 
-def _finite(value: float) -> float:
-    number = float(value)
-    if not math.isfinite(number):  # JSON has no such number
-        raise FieldError("features", f"features must be finite numbers, not {number}.")
-    return number
+def _numbers(features: Features) -> list[list[float]]:
+    try:
+        rows = [[float(value) for value in row] for row in features]
+    except (TypeError, ValueError, OverflowError) as error:
+        says = f"features must be a row of numbers for each response: {error}."
+        raise FieldError("features", says) from error
+    for row in rows:
+        for number in row:
+            if not math.isfinite(number):  # JSON has no such number
+                raise FieldError("features", f"features must be finite numbers, not {number}.")
+    return rows
 
 
 def from_the_start(request: dict[str, Any]) -> dict[str, Any]:
@@ -67,10 +113,3 @@ def from_the_start(request: dict[str, Any]) -> dict[str, Any]:
     if hasattr(request.get("content"), "seek"):
         request["content"].seek(0)
     return request
-
-
-def wait_seconds(failed: int, retry_after: str | None) -> float:
-    """How long to wait after so many failures: as the service asks, or longer and longer."""
-    if retry_after is not None and retry_after.isdecimal():
-        return min(float(retry_after), LONGEST_WAIT)
-    return float(min(0.1 * 2.0**failed, LONGEST_WAIT) * random.uniform(0.5, 1.0))

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
-from tellback.classroom.client.bodies import plain_body
-from tellback.classroom.client.operations import Call, items, nothing, operation, part
+from tellback.classroom.client.bodies import plain_body, sendable
+from tellback.classroom.client.operations import Call, deletion, items, operation, part
 from tellback.specs import Data, Spec
 
 L = TypeVar("L")
@@ -17,7 +17,7 @@ L = TypeVar("L")
 
 
 def _call(method: str, path: str, **request: Any) -> Call[Data]:
-    return Call(method, path, request)
+    return Call(method, path, sendable(request))
 
 
 class ClassroomOperations(Generic[L]):
@@ -42,7 +42,7 @@ class ClassroomOperations(Generic[L]):
         doubt: str | None = None,
         guide: str = "",
         catch: float = 0.0,
-        seed: int = 0,
+        seed: int | None = None,
     ) -> Call[L]:
         """Create a lesson; the settings are those of ``tellback.classroom.learning.Definition``."""
         body = plain_body(
@@ -60,7 +60,6 @@ class ClassroomOperations(Generic[L]):
             catch=catch,
             seed=seed,
         )
-        # Without a key: a lesson that was created twice does no harm.
         return _call("POST", "/lessons", json=body).then(self._lesson)
 
     @operation
@@ -123,8 +122,8 @@ class ClassroomOperations(Generic[L]):
 
     @operation
     def change_account(self, id: str, /, **changes: Any) -> Call[Data]:
-        """Change the ``role`` or ``password`` of an account, or have it ``disabled``."""
-        return _call("PATCH", f"/accounts/{id}", json=changes)
+        """Change the ``role`` or ``password`` of an account (its id or name), or disable it."""
+        return _call("PATCH", f"/accounts/{quote(id, safe='')}", json=changes)
 
     @operation
     def tokens(self, *, everybody: bool = False) -> Call[list[Data]]:
@@ -142,7 +141,7 @@ class ClassroomOperations(Generic[L]):
     @operation
     def revoke_token(self, id: str) -> Call[None]:
         """Revoke a token."""
-        return _call("DELETE", f"/tokens/{id}").then(nothing)
+        return deletion(f"/tokens/{id}")
 
     @operation
     def delete_words(self, teacher: str) -> Call[Data]:

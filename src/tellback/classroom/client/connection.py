@@ -6,14 +6,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from tellback.classroom.client.bodies import (
-    API,
-    PIECE,
-    RETRIED,
-    TRIES,
-    from_the_start,
-    wait_seconds,
-)
+from tellback.classroom.client.attempts import TRIES, Attempts
+from tellback.classroom.client.bodies import PIECE, connection_settings, from_the_start
 from tellback.classroom.client.classroom import ClassroomOperations
 from tellback.classroom.client.errors import UnreachableError, accepted
 from tellback.classroom.client.lessons import RemoteLesson
@@ -31,8 +25,9 @@ T = TypeVar("T")
 class Client(ClassroomOperations[RemoteLesson], Blocking):
     """A connection to a classroom.
 
-    Requests that get lost, or that the service is too busy for, are sent again. An idempotency key
-    makes sure that the service acts once.
+    Requests that get lost, or that the service is too busy for, are sent again, unless the service
+    may have acted and would act twice: asking and importing have an idempotency key, but what
+    creates something else is sent again only if it cannot have arrived.
 
     Parameters
     ----------
@@ -58,9 +53,9 @@ class Client(ClassroomOperations[RemoteLesson], Blocking):
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self._httpx: Any = from_extra("classroom", "httpx", "A client of the classroom")
-        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        base, headers = connection_settings(url, token, tries)
         self._http: httpx.Client = self._httpx.Client(
-            base_url=url.rstrip("/") + API, headers=headers, timeout=timeout, transport=transport
+            base_url=base, headers=headers, timeout=timeout, transport=transport
         )
         self._tries = tries
 
@@ -73,24 +68,18 @@ class Client(ClassroomOperations[RemoteLesson], Blocking):
 
     def run(self, call: Call[T]) -> T:
         """Send a request until there is an answer, and read it."""
-        return call.read(self._answer(call.method, call.path, call.request))
-
-    def _answer(self, method: str, path: str, request: dict[str, Any]) -> httpx.Response:
-        for left in reversed(range(self._tries)):
+        attempts = Attempts(self._httpx, call, self._tries)
+        while True:
             try:
-                answer = self._http.request(method, path, **from_the_start(request))
+                answer = self._http.request(call.method, call.path, **from_the_start(call.request))
             except self._httpx.TransportError as error:
-                if not left:
-                    raise UnreachableError(
-                        f"{self._http.base_url} does not answer: {type(error).__name__}: {error}"
-                    ) from error
-                wait = None
+                wait = attempts.wait_after_error(error)
             else:
-                if answer.status_code not in RETRIED or not left:
-                    return accepted(answer)
-                wait = answer.headers.get("Retry-After")
-            time.sleep(wait_seconds(self._tries - 1 - left, wait))
-        raise UnreachableError("tries must be at least 1.")
+                again = attempts.wait_after(answer)
+                if again is None:
+                    return attempts.read(answer)
+                wait = again
+            time.sleep(wait)
 
     def download(self, call: Call[Any], to: Path) -> None:
         """Write an answer to a file: all of it, or no file."""

@@ -31,7 +31,7 @@ class ProblemError(TellbackError):
 
 
 class UnreachableError(TellbackError):
-    """A service that does not answer, after several attempts."""
+    """A service that does not answer, or an answer that was lost."""
 
 
 def accepted(answer: httpx.Response) -> httpx.Response:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from urllib.parse import quote
 
-from tellback.classroom.client.bodies import Features, candidates_body, plain, plain_body
+from tellback.classroom.client.bodies import Features, candidates_body, plain_body, sendable
 from tellback.classroom.client.operations import (
     Blocking,
     Call,
+    deletion,
     nothing,
     operation,
     or_none,
@@ -56,8 +57,10 @@ class LessonOperations(Generic[R]):
     def _asked(self, answer: Data) -> R:
         raise NotImplementedError
 
-    def _call(self, method: str, path: str, **request: Any) -> Call[Data]:
-        return Call(method, f"/lessons/{self.id}{path}", request)
+    def _call(
+        self, method: str, path: str, *, harmless: bool = False, **request: Any
+    ) -> Call[Data]:
+        return Call(method, f"/lessons/{self.id}{path}", sendable(request), harmless=harmless)
 
     @operation
     def ask(
@@ -113,7 +116,7 @@ class LessonOperations(Generic[R]):
         """
         body = candidates_body(instruction, features, texts, images)
         body |= plain_body(round=round)
-        return self._call("POST", "/preview", json=body).then(preview_from)
+        return self._call("POST", "/preview", harmless=True, json=body).then(preview_from)
 
     @operation
     def describe(
@@ -151,17 +154,21 @@ class LessonOperations(Generic[R]):
     @operation
     def question(self, number: int, description: Instruction) -> Call[Data | None]:
         """What to ask a teacher who is about to say this; None if it is not doubtful."""
+        body = {"description": description}
         path = f"/rounds/{number}/question"
-        return self._call("POST", path, json={"description": description}).then(or_none)
+        return self._call("POST", path, harmless=True, json=body).then(or_none)
 
     @operation
     def next_question(self) -> Call[Data | None]:
         """A question about an earlier description of yours; None if there is none just now."""
-        return self._call("POST", "/questions").then(or_none)
+        return self._call("POST", "/questions", harmless=True).then(or_none)
 
     @operation
     def withdraw(self, number: int) -> Call[bool]:
-        """Withdraw a description, or an outcome; False if there was none."""
+        """Withdraw a description, or an outcome; False if there was none.
+
+        Also False if it was withdrawn, and the answer that said so was lost.
+        """
         call = self._call("DELETE", f"/rounds/{number}/description")
         return call.then(lambda answer: bool(answer["withdrawn"]))
 
@@ -207,7 +214,7 @@ class LessonOperations(Generic[R]):
     @operation
     def claim(self) -> Call[Data | None]:
         """Claim a response to describe; None if there is none just now."""
-        return self._call("POST", "/claims").then(or_none)
+        return self._call("POST", "/claims", harmless=True).then(or_none)
 
     @operation
     def prolong(self, number: int) -> Call[None]:
@@ -217,7 +224,7 @@ class LessonOperations(Generic[R]):
     @operation
     def next_check(self) -> Call[Data | None]:
         """A description by somebody else, and the candidates; None if there is none just now."""
-        return self._call("POST", "/checks").then(or_none)
+        return self._call("POST", "/checks", harmless=True).then(or_none)
 
     @operation
     def check(self, number: int, response: int | None) -> Call[bool]:
@@ -228,7 +235,7 @@ class LessonOperations(Generic[R]):
     @operation
     def next_judgement(self) -> Call[Data | None]:
         """A described round with its request, to be judged; None if there is none just now."""
-        return self._call("POST", "/judgements").then(or_none)
+        return self._call("POST", "/judgements", harmless=True).then(or_none)
 
     @operation
     def judge(self, number: int, met: bool | None) -> Call[Data]:
@@ -274,7 +281,7 @@ class LessonOperations(Generic[R]):
     @operation
     def drop_known(self, number: int) -> Call[None]:
         """Give a round with known answers to nobody any more; for reviewers."""
-        return self._call("DELETE", f"/rounds/{number}/known").then(nothing)
+        return deletion(f"/lessons/{self.id}/rounds/{number}/known")
 
     @operation
     def change(
@@ -297,7 +304,7 @@ class LessonOperations(Generic[R]):
     @operation
     def delete(self) -> Call[None]:
         """Delete the lesson and all that was said in it, for good."""
-        return self._call("DELETE", "", params={"word": "delete"}).then(nothing)
+        return deletion(f"/lessons/{self.id}", params={"word": "delete"})
 
     @operation
     def webhooks(self) -> Call[list[Data]]:
@@ -312,7 +319,7 @@ class LessonOperations(Generic[R]):
     @operation
     def remove_webhook(self, id: str) -> Call[None]:
         """Delete a webhook and its waiting deliveries."""
-        return self._call("DELETE", f"/webhooks/{id}").then(nothing)
+        return deletion(f"/lessons/{self.id}/webhooks/{id}")
 
     @operation
     def curve(self) -> Call[Data]:
@@ -348,8 +355,8 @@ class LessonOperations(Generic[R]):
 
         An agent without a model has the lesson's. Without an agent, the lesson's is evaluated.
         """
-        body = {} if agent is None else {"agent": plain(agent)}
-        return self._call("POST", "/replay", json=body, timeout=120)
+        body = {} if agent is None else {"agent": agent}
+        return self._call("POST", "/replay", harmless=True, json=body, timeout=120)
 
     @operation
     def about(self) -> Call[Data]:
@@ -387,7 +394,7 @@ class RemoteLesson(LessonOperations["RemoteRound"], Blocking):
         return RemoteRound(self, answer)
 
     def rounds(self, **wanted: Any) -> Iterator[Data]:
-        """All rounds that ``rounds_page`` lists, page by page."""
+        """All rounds that ``rounds_page`` lists, page by page; ``limit`` is the size of a page."""
         page: Data = {"next": 0}
         while page["next"] is not None:
             page = self.rounds_page(**wanted, after=page["next"])

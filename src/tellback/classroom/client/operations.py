@@ -49,11 +49,31 @@ class Call(Generic[T]):
     path: str
     request: Data = field(default_factory=dict)
     read: Callable[[httpx.Response], T] = json_of
+    harmless: bool = False
+    """Whether a POST may be done twice."""
+
+    deletes: bool = False
+    """Whether the thing being gone is success, where the first answer was lost."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it may be sent again although the service may have done it."""
+        keyed = "Idempotency-Key" in self.request.get("headers", {})
+        return self.method != "POST" or self.harmless or keyed
 
     def then(self, read: Callable[[T], U]) -> Call[U]:
         """The same request, of whose answer more is made."""
         first = self.read
-        return Call(self.method, self.path, self.request, lambda answer: read(first(answer)))
+
+        def both(answer: httpx.Response) -> U:
+            return read(first(answer))
+
+        return Call(self.method, self.path, self.request, both, self.harmless, self.deletes)
+
+
+def deletion(path: str, **request: Any) -> Call[None]:
+    """A request to delete something."""
+    return Call("DELETE", path, request, nothing, deletes=True)
 
 
 class Blocking:

@@ -36,12 +36,16 @@ def responses_from(
     features too, to be shown to teachers. ``features`` may be an array.
     """
     given: dict[str, list[Any] | None] = {FEATURES: features, TEXTS: texts, IMAGES: images}
-    wanted = given[definition.candidates]
-    if wanted is None or not len(wanted):
+    kind = definition.candidates
+    wanted = given[kind]
+    if wanted is None:
+        came = [name for name, value in given.items() if value is not None]
+        instead = f", and {came[0]} can only accompany them" if came else ""
         raise FieldError(
-            definition.candidates,
-            f"{definition.candidates} must be given: this lesson's responses come as that.",
+            kind, f"{kind} must be given: this lesson's responses are {kind}{instead}."
         )
+    if not len(wanted):
+        raise FieldError(kind, f"{kind} must have at least one entry, one for each response.")
     for name, others in given.items():
         if others is not None and len(others) != len(wanted):
             raise FieldError(
@@ -67,18 +71,32 @@ def listed_from(features: Any, dim: int) -> Listed:
     try:
         matrix = np.array(features, dtype=np.float64)
     except (ValueError, TypeError) as error:
-        raise FieldError(FEATURES, f"features must have {dim} numbers a response.") from error
+        raise _wrong_length(features, dim) from error
     if matrix.ndim != 2 or matrix.shape[1] != dim:
-        raise FieldError(FEATURES, f"features must have {dim} numbers a response.")
+        raise _wrong_length(features, dim)
     try:
         listed = Listed(matrix)
     except SettingError as error:
         raise FieldError(FEATURES, str(error)) from error
     if np.abs(matrix).max() > LARGEST_FEATURE:
+        row, column = np.argwhere(np.abs(matrix) > LARGEST_FEATURE)[0].tolist()
+        where = f"{FEATURES}.{row}.{column}"
         raise FieldError(
-            FEATURES, f"features must be from {-LARGEST_FEATURE:g} to {LARGEST_FEATURE:g}."
+            where,
+            f"{where} must be from {-LARGEST_FEATURE:g} to {LARGEST_FEATURE:g}, "
+            f"not {matrix[row, column]:g}.",
         )
     return listed
+
+
+def _wrong_length(features: Any, dim: int) -> FieldError:
+    """The error for features of which some response has more or fewer numbers than it must."""
+    for row, numbers in enumerate(features):
+        if not hasattr(numbers, "__len__") or len(numbers) != dim:
+            has = f", not {len(numbers)}" if hasattr(numbers, "__len__") else ""
+            where = f"{FEATURES}.{row}"
+            return FieldError(where, f"{where} must have {dim} numbers{has}.")
+    return FieldError(FEATURES, f"features must have {dim} numbers a response.")
 
 
 def features_from(data: bytes, dim: int) -> Array:

@@ -21,7 +21,7 @@ from tellback.classroom.learning.own_material import Material
 from tellback.classroom.store.database import Connection
 from tellback.classroom.store.held_out import SaidOf, some_descriptions
 from tellback.classroom.store.items import Item, read_items
-from tellback.classroom.store.rounds import RoundPart
+from tellback.classroom.store.rounds import ANYTHING, RoundPart
 from tellback.classroom.store.tasks import Content
 from tellback.errors import FieldError
 from tellback.responses import Listed
@@ -30,9 +30,6 @@ from tellback.streams import Streams
 
 MOST_HEARD = 20
 """Descriptions from which a request is taken: that of the most similar item."""
-
-ANYTHING = "anything"
-"""The request of a round that was opened before anything was said."""
 
 
 class PreparedRound(NamedTuple):

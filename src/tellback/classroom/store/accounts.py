@@ -88,15 +88,20 @@ def listed(database: Database, *conditions: ColumnElement[bool]) -> list[Account
         return [Account(*row) for row in connection.execute(query)]
 
 
+def looked_up(name: str) -> str:
+    """The name under which an account is looked for, as somebody typed it."""
+    # PostgreSQL refuses some characters that cannot be printed.
+    return unicodedata.normalize("NFC", name) if name.isprintable() else ""
+
+
 def signed_in(database: Database, name: str, password: str) -> Account | None:
     """The account of a name and a password; None if either is wrong.
 
     It takes equally long in all cases, so that nobody finds out which names exist.
     """
-    looked_up = unicodedata.normalize("NFC", name) if name.isprintable() else ""
     with database.read() as connection:
         found = connection.execute(
-            select(*_SHOWN, accounts.c.password).where(accounts.c.name == looked_up)
+            select(*_SHOWN, accounts.c.password).where(accounts.c.name == looked_up(name))
         ).first()
     right = passwords.verify_password(password, found.password if found else None)
     if found is None or not right or found.disabled:

@@ -55,10 +55,15 @@ def back_up(database: Database, path: Path) -> int:
     return count
 
 
-def restore(path: Path, database: Database) -> int:
-    """Copy all rows of a backup into a database without lessons and accounts. Returns how many."""
+def demand_backup(path: Path) -> None:
+    """An error if there is no such file."""
     if not path.is_file():
         raise TellbackError(f"There is no backup {path}.")
+
+
+def restore(path: Path, database: Database) -> int:
+    """Copy all rows of a backup into a database without lessons and accounts. Returns how many."""
+    demand_backup(path)
     with database.read() as connection:
         for table in (lessons, accounts):
             if connection.execute(select(table.c.id).limit(1)).first() is not None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
 from tellback.classroom.store.postgresql import LATER, reading_engine, writing_engine
-from tellback.errors import SettingError, TellbackError
+from tellback.errors import SettingError, TellbackError, UnknownNameError
 from tellback.extras import from_extra
 
 __all__ = ["LATER", "Connection", "Database", "DatabaseFailure", "open_database"]
@@ -22,6 +25,10 @@ DatabaseFailure = OperationalError
 
 BUSY_SECONDS = 30
 """Longest wait of a write for the writes of other processes."""
+
+RETRY_SECONDS = 0.0005
+"""Time after which a waiting write tries again. SQLite's own waits grow to a tenth of a second: of
+two busy processes, one would find the other writing whenever it looks."""
 
 MOST_LOG_PAGES = 10_000
 """Pages of SQLite's write-ahead log (40 MB) after which a commit moves them: only if
@@ -38,11 +45,11 @@ class Database:
     become visible, without gaps.
     """
 
-    def __init__(self, url: str) -> None:
-        self.engine, self._snapshots = _engines(url)
+    def __init__(self, url: str, *, create: bool = True) -> None:
+        self.engine, self._snapshots = _engines(url, create)
         self.sqlite = self.engine.dialect.name == "sqlite"
         # SQLite has one writer at a time. The threads of this process queue here, where they are
-        # woken at once; processes wait for each other by polling the file.
+        # woken at once; processes wait for each other by polling the file (``_begin_writing``).
         self._queue = threading.Lock() if self.sqlite else nullcontext()
 
     @contextmanager
@@ -106,7 +113,7 @@ class Database:
         return self.engine.url.render_as_string(hide_password=True)
 
 
-def _engines(url: str) -> tuple[Engine, Engine]:
+def _engines(url: str, create: bool) -> tuple[Engine, Engine]:
     """The connections that write, and those that read."""
     try:
         parsed = make_url(url)
@@ -117,7 +124,7 @@ def _engines(url: str) -> tuple[Engine, Engine]:
         ) from error
     backend = parsed.get_backend_name()
     if backend == "sqlite":
-        engine = _sqlite(parsed)
+        engine = _sqlite(parsed, create)
         return engine, engine
     if backend in ("postgresql", "postgres"):
         from_extra("postgres", "psycopg", "A PostgreSQL database")
@@ -125,11 +132,16 @@ def _engines(url: str) -> tuple[Engine, Engine]:
     raise SettingError(f"database must be of sqlite or postgresql, not {backend!r}.")
 
 
-def _sqlite(url: Any) -> Engine:
+def _sqlite(url: Any, create: bool) -> Engine:
     file = url.database
     if not file or file == ":memory:":
         raise SettingError("A classroom keeps its lessons in a file: sqlite:///path/to/file.")
+    if not create and not Path(file).is_file():
+        raise UnknownNameError(f"There is no database {file}.")
     Path(file).resolve().parent.mkdir(parents=True, exist_ok=True)
+    # It holds secrets: for its owner alone, as the files that SQLite makes beside it then are.
+    with suppress(OSError):  # it is there; or SQLite says what is wrong
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL, 0o600))
     engine = create_engine(
         url.set(drivername="sqlite+pysqlite"),
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
@@ -149,19 +161,40 @@ def _sqlite(url: Any) -> Engine:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         # A transaction that reads first and writes later could be refused in the middle.
-        writes = connection.get_execution_options().get(WRITES)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if connection.get_execution_options().get(WRITES):
+            _begin_writing(connection)
+        else:
+            connection.exec_driver_sql("BEGIN")
 
     return engine
 
 
-def open_database(url: str) -> Database:
-    """Open a database, and create or migrate its tables."""
+def _begin_writing(connection: Connection) -> None:
+    """Begin a transaction that writes, when no other process is in one."""
+    given_up = time.monotonic() + BUSY_SECONDS
+    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    try:
+        while True:
+            try:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            except OperationalError as error:
+                code = getattr(error.orig, "sqlite_errorcode", None)
+                if code != sqlite3.SQLITE_BUSY or time.monotonic() > given_up:
+                    raise
+                time.sleep(RETRY_SECONDS)
+            else:
+                return
+    finally:
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={1000 * BUSY_SECONDS}")
+
+
+def open_database(url: str, *, create: bool = True) -> Database:
+    """Open a database and migrate its tables; ``create`` them if there are none, or refuse."""
     from tellback.classroom.store.migrate import migrate
 
-    database = Database(url)
+    database = Database(url, create=create)
     try:
-        migrate(database)
+        migrate(database, create)
     except TellbackError:
         database.close()
         raise

@@ -105,6 +105,7 @@ def describe(
     locked = lock_round(log, number, account)
     round = locked.row
     if round.status is RoundStatus.KNOWN:
+        _refuse_not_given(locked, account, anyones)
         return _answer(log, locked, account, description, judge)
     if round.describer not in (None, account) and may_add_second(round, account):
         return _second(log, locked, account, description, match, judge, saw_request)
@@ -253,6 +254,12 @@ def refuse_others(round: RoundRow, account: str, anyones: bool) -> None:
         )
 
 
+def _refuse_not_given(known: LockedRound, account: str, anyones: bool) -> None:
+    """Refuse a known round that the account was never given, as any other: else it would tell."""
+    if not (known.noted or _answers_of(known, account)):
+        refuse_others(known.row, account, anyones)
+
+
 def withdraw(log: LessonLog, number: int, account: str, until: float, *, anyones: bool) -> bool:
     """Withdraw a description or a skip; the round is open, and theirs. False if it was open."""
     locked = lock_round(log, number, account)
@@ -319,6 +326,7 @@ def close_round(
     round = locked.row
     data: Data = {"note": note} if note else {}
     if round.status is RoundStatus.KNOWN:  # for this teacher only
+        _refuse_not_given(locked, account, anyones)
         if _answers_of(locked, account):
             return False
         log.append(Kind.ANSWERED, {"outcome": outcome.value}, round=number, account=account)

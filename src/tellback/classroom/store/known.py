@@ -17,6 +17,7 @@ from tellback.classroom.store.rounds import (
     lock_round,
     parse_asked,
 )
+from tellback.classroom.store.seen import is_noted
 from tellback.classroom.store.tables import events, rounds
 from tellback.roles import Instruction
 
@@ -69,6 +70,25 @@ def answered_rounds(connection: Connection, lesson: str, account: str) -> set[in
         events.c.kind == Kind.ANSWERED.value,
     )
     return set(connection.execute(query).scalars())
+
+
+def holds_known(connection: Connection, lesson: str, number: int, account: str) -> bool:
+    """Whether an account was given a known round, and has not answered yet: as with a claim."""
+    if not is_noted(connection, lesson, number, account):
+        return False
+    query = (
+        select(events.c.data)
+        .where(
+            events.c.lesson == lesson,
+            events.c.round == number,
+            events.c.account == account,
+            events.c.kind == Kind.ANSWERED.value,
+        )
+        .order_by(events.c.seq.desc())
+        .limit(1)
+    )
+    latest = connection.execute(query).scalar()
+    return latest is None or json.loads(latest).get("outcome") == Kind.WITHDRAWN.value
 
 
 def count_turns(connection: Connection, lesson: str, account: str) -> int:

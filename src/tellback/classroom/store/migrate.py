@@ -16,14 +16,14 @@ from sqlalchemy import Connection
 
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.tables import metadata
-from tellback.errors import TellbackError
+from tellback.errors import TellbackError, UnknownNameError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 ONE_AT_A_TIME = 7_355_722_205  # any number, for PostgreSQL's advisory lock
 
 
-def migrate(database: Database) -> None:
-    """Create or migrate the tables; one process at a time."""
+def migrate(database: Database, create: bool = True) -> None:
+    """Migrate the tables, or create them; one process at a time."""
     script = ScriptDirectory(str(MIGRATIONS))
     newest = script.get_current_head()
     with database.read() as connection:
@@ -33,6 +33,8 @@ def migrate(database: Database) -> None:
         database.one_at_a_time(connection, ONE_AT_A_TIME)
         version = _version(connection)
         if version is None:
+            if not create:
+                raise UnknownNameError(f"There is no classroom in the database {database}.")
             metadata.create_all(connection, checkfirst=False)
             MigrationContext.configure(connection).stamp(script, "head")
             return

@@ -10,7 +10,13 @@ from sqlalchemy import Connection, func, select
 from tellback.classroom.store.descriptions import AskedAgain, description_data, withdraw
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
-from tellback.classroom.store.rounds import RoundStatus, change_round, event_data, lock_round
+from tellback.classroom.store.rounds import (
+    RoundRow,
+    RoundStatus,
+    change_round,
+    event_data,
+    lock_round,
+)
 from tellback.classroom.store.tables import accounts, events, rounds
 from tellback.roles import Instruction
 
@@ -19,7 +25,7 @@ _FREE = {"claimed_by": None, "claimed_until": None}
 
 def accept(log: LessonLog, number: int, reviewer: str) -> None:
     """Accept a round as it is. Its description is sure from now on."""
-    round = lock_round(log, number, reviewer).row
+    round = _lock_reviewable(log, number, reviewer)
     if round.described is not None:
         data = event_data(log.connection, log.lesson, round.described)
         if not data.get("sure"):
@@ -35,7 +41,7 @@ def correct(log: LessonLog, number: int, reviewer: str, description: Instruction
 
     It teaches, and is no sample of the reward: a reviewer may have seen the request.
     """
-    lock_round(log, number, reviewer)
+    _lock_reviewable(log, number, reviewer)
     data = description_data(description, True, None, asked_again=AskedAgain())
     seq = log.append(Kind.DESCRIBED, data, round=number, account=reviewer)
     status = RoundStatus.DESCRIBED.value
@@ -139,3 +145,11 @@ def reviewed_rounds(connection: Connection, lesson: str) -> set[int]:
 def account_names(connection: Connection) -> dict[str, str]:
     """The name of each account."""
     return {row.id: row.name for row in connection.execute(select(accounts.c.id, accounts.c.name))}
+
+
+def _lock_reviewable(log: LessonLog, number: int, reviewer: str) -> RoundRow:
+    round = lock_round(log, number, reviewer).row
+    if round.described is None and round.status is not RoundStatus.FLAGGED:
+        says = f"Round {number} has no description to review, and nobody has flagged it."
+        raise ConflictError("not_described", says)
+    return round

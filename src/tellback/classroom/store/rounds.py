@@ -43,7 +43,11 @@ class RoundPart(StrEnum):
 
     KNOWN = "known"  # its answers are known: every teacher may get it, and it teaches nothing
     EXAM = "exam"  # its description is a held-out request: it does not teach
-    FIRST = "first"  # nothing was asked: there was no description yet to make a request of
+    FIRST = "first"  # nothing is asked: no description to make a request of, or it was deleted
+
+
+ANYTHING = "anything"
+"""The request of a round for which nothing was said yet, or whose words were deleted."""
 
 
 class Drawn(NamedTuple):
@@ -204,11 +208,12 @@ def find_round(connection: Connection, lesson: str, number: int) -> RoundRow:
     return round_row(row)
 
 
-def refuse_held(round: RoundRow, account: str) -> None:
-    """Refuse a change while somebody else's lease lasts."""
+def refuse_held(round: RoundRow, account: str | None) -> None:
+    """Refuse a change while a lease lasts that is not this account's own."""
     held = round.claimed_by not in (None, account) and (round.claimed_until or 0) >= time.time()
     if held:
-        raise ConflictError("claimed", f"Round {round.number} is with somebody else now.")
+        who = "somebody" if account is None else "somebody else"
+        raise ConflictError("claimed", f"Round {round.number} is with {who} now.")
 
 
 class PastEvent(NamedTuple):

@@ -57,6 +57,12 @@ def has_asked(connection: Connection, lesson: str, number: int, account: str) ->
     return bool(connection.execute(query).scalar_one())
 
 
+def is_noted(connection: Connection, lesson: str, number: int, account: str) -> bool:
+    """Whether an account is noted as one that was shown a round."""
+    noted = (seen.c.lesson == lesson, seen.c.round == number, seen.c.account == account)
+    return connection.execute(select(seen.c.round).where(*noted)).first() is not None
+
+
 def _seen_by(account: str) -> Exists:
     return exists().where(
         seen.c.lesson == rounds.c.lesson,

@@ -65,11 +65,6 @@ class Classroom:
         self._tidied = -TIDY_SECONDS
         self.outbox = Outbox(self.database, settings.private_webhooks)
 
-    @property
-    def holders(self) -> set[str]:
-        """The names under which this process holds leases."""
-        return {self._jobs.holder, self.outbox.holder}
-
     def open(self) -> None:
         """Start the background threads."""
         self._jobs.thread.start()
@@ -89,7 +84,7 @@ class Classroom:
                 find_lesson(connection, id)
         except UnknownNameError:
             with suppress(ConflictError):  # another process was faster
-                self.create(NAMES[id], demonstration(id, self._seed()), id)
+                self.create(NAMES[id], demonstration(id, self.new_seed()), id)
         return id
 
     def lesson_from(self, path: str | Path, candidates: int, held_out: float) -> str:
@@ -109,7 +104,7 @@ class Classroom:
     def own_lesson(self, name: str, collected: Collected, id: str | None = None) -> LessonRow:
         """Create a lesson of own material; with an ``id``, find it if it was created before."""
         try:
-            lesson = create_own_lesson(self.database, name, collected, self._seed(), id)
+            lesson = create_own_lesson(self.database, name, collected, self.new_seed(), id)
         except ConflictError:
             if id is None:
                 raise
@@ -149,8 +144,8 @@ class Classroom:
                 with self._lock:  # names of missing lessons must not pile up
                     self._opening.pop(lesson, None)
 
-    def _seed(self) -> int:
-        """With accounts, teachers must not be able to compute the requests from the seed."""
+    def new_seed(self) -> int:
+        """With accounts, teachers must not be able to compute from it what will be drawn."""
         return secret_seed() if self.settings.accounts else 0
 
     def _tidy(self) -> None:

@@ -5,19 +5,34 @@ from __future__ import annotations
 import hashlib
 from typing import Annotated
 
-from fastapi import Header
+from fastapi import Header, Request
+from fastapi.dependencies.models import Dependant
 from pydantic import BaseModel
 
+from tellback.classroom.web.problems import invalid
+
+HEADER = "Idempotency-Key"
 Key = Annotated[
     str | None,
     Header(
-        alias="Idempotency-Key",
+        alias=HEADER,
         min_length=1,
         max_length=200,
         pattern=r"^[\x21-\x7e]+$",
         description="Requests with the same key get the same answer, and the service acts once.",
     ),
 ]
+
+
+def takes_key(endpoint: Dependant) -> bool:
+    """Whether an endpoint acts once on requests with the same key."""
+    return any(one.alias == HEADER for one in endpoint.header_params)
+
+
+def refuse_key(request: Request) -> None:
+    """Refuse a key that would be ignored. Other methods than POST may be repeated anyway."""
+    if request.method == "POST" and HEADER in request.headers:
+        raise invalid(HEADER, f"This request takes no {HEADER}: sent twice, it is done twice.")
 
 
 def digest_of(route: str, body: BaseModel) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -32,6 +33,7 @@ from tellback.classroom.web.schemas.log_lines import (
     SuggestedData,
     Tombstone,
 )
+from tellback.classroom.web.strict_json import LARGE, long_line
 from tellback.errors import FieldError, TellbackError
 
 _EVENT: TypeAdapter[EventLine] = TypeAdapter(EventLine)
@@ -178,12 +180,26 @@ def _import_asked(event: AskedLine, importer: Importer, definition: Definition, 
 
 
 def _parsed(adapter: TypeAdapter[Any], line: Line) -> Any:
+    number, text = line
     try:
-        return adapter.validate_json(line[1])
+        if len(text) <= LARGE:
+            return adapter.validate_json(text)
+        return adapter.validate_python(long_value(long_line, number, text))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         field = ".".join(str(part) for part in first["loc"])[:200] or "line"
-        raise wrong_line(line[0], field, first["msg"]) from error
+        raise wrong_line(number, field, first["msg"]) from error
+
+
+def long_value(read: Callable[[bytes], Any], number: int, line: bytes) -> Any:
+    """The value of a long line, read while other requests go on."""
+    try:
+        return FOR_IMPORTS(read, line)
+    except json.JSONDecodeError as error:
+        raise wrong_line(number, "line", "it is not JSON") from error
+    except FieldError as error:
+        says = str(error).removeprefix(f"{error.field}: ").rstrip(".")
+        raise wrong_line(number, error.field, says) from error
 
 
 @contextmanager

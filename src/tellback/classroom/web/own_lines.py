@@ -16,15 +16,16 @@ from tellback.classroom.learning.collecting import (
     OwnResponse,
 )
 from tellback.classroom.learning.pictures import readable
-from tellback.classroom.web.import_lines import numbered_lines, wrong_line
+from tellback.classroom.web.import_lines import long_value, numbered_lines, wrong_line
 from tellback.classroom.web.problems import invalid
-from tellback.classroom.web.strict_json import strict_json
+from tellback.classroom.web.strict_json import LARGE, long_response, strict_json
 from tellback.errors import SettingError
 from tellback.recordings.fields import response_from_data
 from tellback.recordings.reading import response_of
 from tellback.recordings.table import OWN_GROUP, responses_in_table
 
 MOST_TABLE_LINES = 200_000
+LONGEST_TABLE_LINE = 2**20
 ELSEWHERE = "elsewhere"
 """In place of a path: the picture is in the line itself."""
 
@@ -37,7 +38,9 @@ def own_responses(file: BinaryIO, table: bool, longest: int) -> list[OwnResponse
     found: list[OwnResponse] = []
     ids: set[str] = set()
     pictures = descriptions = 0
-    for number, one in _in_table(file, longest) if table else _in_lines(file, longest):
+    for number, one in (
+        _in_table(file, min(longest, LONGEST_TABLE_LINE)) if table else _in_lines(file, longest)
+    ):
         if one.recorded.id in ids:
             raise wrong_line(number, "id", "an earlier line has it")
         ids.add(one.recorded.id)
@@ -60,7 +63,9 @@ def own_responses(file: BinaryIO, table: bool, longest: int) -> list[OwnResponse
 def _in_lines(file: BinaryIO, longest: int) -> Iterator[tuple[int, OwnResponse]]:
     for number, line in numbered_lines(file, longest):
         try:
-            yield number, _response(number, strict_json(line))
+            is_long = len(line) > LARGE
+            data = long_value(long_response, number, line) if is_long else strict_json(line)
+            yield number, _response(number, data)
         except json.JSONDecodeError as error:
             raise wrong_line(number, "line", "it is not JSON") from error
         except SettingError as error:

@@ -126,16 +126,29 @@ async def _no_database(_: Request, error: Exception) -> Response:
     return _response(database_unavailable())
 
 
-async def _invalid(_: Request, error: Exception) -> Response:
+_PLAIN = {
+    "model_attributes_type": "It must be an object of JSON",
+    "dict_type": "It must be an object of JSON",
+    "string_pattern_mismatch": "It has a character that is not allowed here, or a wrong length",
+}
+"""For errors that Pydantic words for those who know Python and regular expressions."""
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
     """Name the first wrong field. Its value is not repeated: it may be a password."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     where = [str(part) for part in first["loc"]]
-    if where[:1] == ["body"] and len(where) > 1:
-        where = where[1:]
     if first["type"] == "json_invalid":
-        return _response(invalid("body", "The body is not JSON."))
-    says = str(first["msg"]).removeprefix("Value error, ")
+        at = first["loc"][-1]
+        place = f", at character {at + 1}" if isinstance(at, int) and at else ""
+        return _response(invalid("body", f"The body is not JSON: {first['ctx']['error']}{place}."))
+    if where == ["body"] and isinstance(first.get("input"), bytes):  # it was not read as JSON
+        name, sent_as = "Content-Type", request.headers.get("Content-Type", "")
+        return _response(invalid(name, f"{name} must be application/json, not {sent_as[:100]!r}."))
+    if where[0] in ("body", "header") and len(where) > 1:
+        where = where[1:]
+    says = _PLAIN.get(first["type"], str(first["msg"]).removeprefix("Value error, "))
     if where[-1] in ("int", "str"):  # the branches of a field of either type
         where.pop()
         says = "Input should be a valid string or a whole number"

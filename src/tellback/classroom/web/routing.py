@@ -13,7 +13,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tellback.classroom.side_process import FOR_REQUESTS
+from tellback.classroom.web.idempotency import refuse_key, takes_key
 from tellback.classroom.web.problem_handlers import problems
+from tellback.classroom.web.problems import invalid
 from tellback.classroom.web.security.authentication import Needs
 from tellback.classroom.web.strict_json import LARGE, large_json, strict_json
 
@@ -33,7 +35,8 @@ class StrictRequest(Request):
     async def read_large(self, field: Any) -> None:
         """Parse and validate a large body, for a field, while other requests go on."""
         body = await self.body()
-        if len(body) > LARGE and "json" in self.headers.get("content-type", ""):
+        # In any case, as FastAPI reads it: else that would parse what is not read here.
+        if len(body) > LARGE and "json" in self.headers.get("content-type", "").lower():
             self._json = await run_in_threadpool(_read_large, body, field)
 
 
@@ -43,11 +46,18 @@ class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The endpoint, with another parser."""
         handler = super().get_route_handler()
+        keyed = takes_key(self.dependant)
         callers = [one.call for one in self.dependant.dependencies if isinstance(one.call, Needs)]
 
         async def strict(request: Request) -> Response:
             for caller in callers:  # before the body is read: it may be large
                 await caller(request)
+            query = request.query_params
+            for name in query:
+                if len(query.getlist(name)) > 1:  # only the last would count
+                    raise invalid(f"query.{name[:100]}", "A parameter must be given once only.")
+            if not keyed:
+                refuse_key(request)
             strictly = StrictRequest(request.scope, request.receive)
             if self.body_field is not None:
                 await strictly.read_large(self.body_field)
@@ -61,7 +71,8 @@ def _read_large(body: bytes, field: Any) -> Any:
     try:
         value = FOR_REQUESTS(large_json, body)
     except json.JSONDecodeError as error:
-        raise RequestValidationError([{"type": "json_invalid", "loc": ("body",)}]) from error
+        found = {"type": "json_invalid", "loc": ("body", error.pos), "ctx": {"error": error.msg}}
+        raise RequestValidationError([found]) from error
     found, errors = field.validate(value, {}, loc=("body",))
     if errors:
         raise RequestValidationError(errors)

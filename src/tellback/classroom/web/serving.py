@@ -18,6 +18,7 @@ from tellback.classroom.settings import Settings, is_loopback
 from tellback.classroom.store import accounts
 from tellback.classroom.store.database import Database
 from tellback.classroom.web.app import create_app
+from tellback.classroom.web.monitoring.metrics import FOLDER
 from tellback.classroom.web.monitoring.request_log import log_to
 from tellback.classroom.web.security.connections import TimedProtocol
 from tellback.classroom.web.security.revocations import SIZE
@@ -47,6 +48,7 @@ def serve(
         os.environ[SETTINGS] = json.dumps(given)
         if workers > 1:
             _log(level)  # this process says when one of the others dies
+            os.environ[FOLDER] = folder  # before they import ``prometheus_client``
         uvicorn.run(
             f"{__name__}:app_of_environment",
             factory=True,
@@ -83,9 +85,17 @@ def app_of_environment() -> FastAPI:
 def _log(level: int) -> None:
     """Have the classroom's log and that of the server on standard error, as lines of JSON."""
     server = logging.getLogger("uvicorn.error")
+    server.addFilter(_warn_of_deaths)
     server.addHandler(log_to(level=level))
     server.setLevel(level)
     server.propagate = False
+
+
+def _warn_of_deaths(record: logging.LogRecord) -> bool:
+    """Have a process that died be a warning; uvicorn calls it information."""
+    if record.getMessage().endswith("] died"):
+        record.levelno, record.levelname = logging.WARNING, "WARNING"
+    return True
 
 
 def demand_safe_host(settings: Settings, host: str, database: Database) -> None:

@@ -6,6 +6,7 @@ This module imports little: large bodies are read by a process beside the servic
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,11 @@ from tellback.errors import FieldError
 
 LARGE = 2**16
 """Bytes of a body that is read elsewhere: handing it over takes as long as reading 10 KB."""
+
+MOST_REST = 2**20
+"""Bytes of a line besides the candidates of a task, and pictures."""
+
+MOST_CANDIDATES = 100_000
 
 LISTS = ("texts", "images")
 FEATURES = "features"
@@ -26,32 +32,60 @@ def strict_json(body: bytes) -> Any:
         return json.loads(body.decode(), parse_constant=_refuse, object_pairs_hook=_only_once)
     except json.JSONDecodeError:
         raise
-    except (ValueError, RecursionError) as error:
-        # Not UTF-8, a number of thousands of digits, a name twice, or too many brackets.
-        raise json.JSONDecodeError(type(error).__name__, "", 0) from error
+    except UnicodeDecodeError as error:
+        raise json.JSONDecodeError("It is not UTF-8", "", 0) from error
+    except RecursionError as error:
+        raise json.JSONDecodeError("It has too many brackets", "", 0) from error
+    except _NotStrictError as error:
+        raise json.JSONDecodeError(str(error), "", 0) from error
+    except ValueError as error:
+        raise json.JSONDecodeError("A number has too many digits", "", 0) from error
 
 
 def large_json(body: bytes) -> Any:
-    """The value of a large body, with features as an array.
+    """The value of a large body, with features as an array."""
+    return _limited(strict_json(body), LARGE)
 
-    Only the candidates of a task may make a body large. All else is refused here: whoever receives
+
+def long_line(line: bytes) -> Any:
+    """The value of a long line of an import: a round, or an event, without what is not read."""
+    value = strict_json(line)
+    if not isinstance(value, dict) or not isinstance(value.get("shown"), dict):
+        return _limited(value, MOST_REST)
+    shown = _limited(value.pop("shown"), MOST_REST)
+    if isinstance(value.get("data"), dict):
+        value["data"].pop(FEATURES, None)  # those of the chosen response: they are shown, too
+    return _limited(value, MOST_REST) | {"shown": shown}
+
+
+def long_response(line: bytes) -> Any:
+    """The value of a long line of own material."""
+    return _limited(strict_json(line), MOST_REST, ("images",))
+
+
+def _limited(value: Any, most: int, large: tuple[str, ...] = (FEATURES, *LISTS)) -> Any:
+    """The value, with features as an array.
+
+    Only the candidates of a task may be large. All else is refused here: whoever receives
     the value would need as long for it as for parsing.
     """
-    value = strict_json(body)
     rest = dict(value) if isinstance(value, dict) else {"body": value}
-    large = {name: rest.pop(name) for name in (FEATURES, *LISTS) if name in rest}
-    if len(json.dumps(rest)) > LARGE:
+    found = {name: rest.pop(name) for name in large if name in rest}
+    if len(json.dumps(rest)) > most:
         sizes = {name: len(name) + len(json.dumps(one)) for name, one in rest.items()}
         name = max(sizes, key=sizes.__getitem__)[:100]
         raise FieldError(name, f"{name}: It is too large.")
     for name in LISTS:
-        for place, one in enumerate(large.get(name) or ()):
+        listed = found.get(name) or ()
+        if len(listed) > MOST_CANDIDATES:
+            raise FieldError(name, f"{name}: It has more than {MOST_CANDIDATES:,} entries.")
+        for place, one in enumerate(listed):
             if not isinstance(one, str):
                 where = f"{name}.{place}"
                 raise FieldError(where, f"{where}: Input should be a valid string.")
-    if large.get(FEATURES) is None:
+    if found.get(FEATURES) is None:
         return value
-    return value | {FEATURES: _matrix(large[FEATURES])}
+    return value | {FEATURES: _matrix(found[FEATURES])}
 
 
 def _matrix(rows: Any) -> Array:
@@ -62,7 +96,9 @@ def _matrix(rows: Any) -> Array:
         if not isinstance(row, list):
             raise FieldError(f"{FEATURES}.{i}", f"{FEATURES}.{i}: Input should be a valid list.")
         if len(row) != len(rows[0]):
-            raise FieldError(FEATURES, f"{FEATURES} must have as many numbers for each response.")
+            where = f"{FEATURES}.{i}"
+            says = f"{where} must have {len(rows[0])} numbers, not {len(row)}."
+            raise FieldError(where, says)
         if not _NUMBERS.issuperset(map(type, row)):
             j = next(j for j, one in enumerate(row) if type(one) not in _NUMBERS)
             where = f"{FEATURES}.{i}.{j}"
@@ -76,12 +112,17 @@ def _matrix(rows: Any) -> Array:
 _NUMBERS = {int, float}
 
 
+class _NotStrictError(ValueError):
+    """What Python's parser would let pass."""
+
+
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number of JSON.")
+    raise _NotStrictError(f"{constant} is no number of JSON")
 
 
 def _only_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("A name occurs twice.")
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise _NotStrictError(f"The name {twice[:100]!r} occurs more than once")
     return found

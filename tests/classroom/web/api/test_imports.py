@@ -46,6 +46,55 @@ def test_a_lesson_taken_out_and_in_again_teaches_the_same(room: Room) -> None:
         assert (line["seq"], line["kind"], line["round"]) == (event.seq, event.kind, event.round)
 
 
+@pytest.fixture
+def beside(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The lengths of the lines that are read in another process."""
+    lengths: list[int] = []
+
+    def noted(read: Any, line: bytes) -> Any:
+        lengths.append(len(line))
+        return read(line)
+
+    monkeypatch.setattr(import_lines, "FOR_IMPORTS", noted)
+    return lengths
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_long_lines_are_read_in_another_process_and_say_the_same(
+    room: Room, beside: list[int], log: bool
+) -> None:
+    lesson = eventful(room)
+    played = {"instruction": 1, "features": FEATURES, "response": 1, "description": 2}
+    lines = [json.dumps(played)] * 3
+    if log:
+        lines = room.send("GET", f"/lessons/{lesson}/export").text.splitlines()
+    copies = []
+    for padding in ("", " " * 2**16):
+        copy, text = room.lesson(), "\n".join(line[:1] + padding + line[1:] for line in lines[1:])
+        room.done("POST", f"/lessons/{copy}/import", content=f"{lines[0]}\n{text}")
+        copies.append(copy)
+    assert len(beside) == len(lines) - 1
+    assert room.active(copies[0]) == room.active(copies[1])
+    assert same_state(room.rebuilt(copies[0]).state(), room.rebuilt(copies[1]).state())
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ({"more": [[1, 1]] * 150_000}, "more"),
+        ({"features": [[1, 0], [0, "1"] + [1] * 40_000]}, "features.1"),
+        ({"texts": ["a"] * 100_001}, "texts"),
+        ({"seq": 1, "shown": {"features": [], "more": [[1, 1]] * 150_000}}, "more"),
+    ],
+)
+def test_what_makes_a_line_long_must_be_candidates(
+    room: Room, beside: list[int], line: Any, field: str
+) -> None:
+    answer = room.send("POST", f"/lessons/{room.lesson()}/import", content=json.dumps(line))
+    assert (answer.status_code, answer.json()["field"]) == (422, f"1.{field}")
+    assert beside
+
+
 def test_rounds_of_an_import_are_as_the_log_says(room: Room) -> None:
     lesson, copy = eventful(room), room.taught(3, seed=1)
     lines = room.send("GET", f"/lessons/{lesson}/export").content

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tellback.classroom.store.log import Kind
+from tellback.classroom.store.seen import mark_seen
+from tellback.classroom.web import classroom
 from tests.support.api_room import Room
 
 WORDS: dict[str, Any] = {"instructions": None, "agent": None, "match": {"kind": "same"}}
@@ -25,6 +27,12 @@ def _item(room: Room, lesson: str, place: int, **known: Any) -> int:
     body = _round(place, known={"answers": [SAID[place]]} | known)
     number: int = room.done("POST", f"/lessons/{lesson}/rounds", json=body)["round"]
     return number
+
+
+def _given(room: Room, lesson: str, *items: int) -> None:
+    """Items that ann and ben were given before, as by claims."""
+    for name in ("ann", "ben"):
+        mark_seen(room.inside.database, lesson, room.ids[name], items)
 
 
 def _claim(room: Room, lesson: str, who: dict[str, str]) -> Any:
@@ -69,6 +77,7 @@ def test_practice_comes_first_and_tells_the_answers_gently(room: Room) -> None:
 def test_known_answers_teach_the_agent_nothing(room: Room) -> None:
     lesson = room.lesson(**WORDS)
     item = _item(room, lesson, 0, practice=True)
+    _given(room, lesson, item)
     told = _say(room, lesson, item, SAID[0], room.ann)
     assert told["effect"]["learned"] == 0
     progress = room.done("GET", f"/lessons/{lesson}/progress")
@@ -80,6 +89,7 @@ def test_known_answers_teach_the_agent_nothing(room: Room) -> None:
 def test_an_answer_that_is_taken_back_counts_no_longer_and_may_be_given_again(room: Room) -> None:
     lesson = room.lesson(**WORDS, catch=0.5)
     item = _item(room, lesson, 0, only=True)
+    _given(room, lesson, item)
     path = f"/lessons/{lesson}/rounds/{item}/description"
 
     def described() -> Any:
@@ -119,6 +129,59 @@ def test_items_that_catch_carelessness_look_like_any_other(room: Room) -> None:
     assert len(shown) == len(told) == 1  # nothing tells them apart
 
 
+def test_an_item_that_was_not_given_is_refused_as_any_other(room: Room) -> None:
+    lesson = room.lesson(**WORDS, catch=0.5)
+    item = _item(room, lesson, 0)
+    other = room.done("POST", f"/lessons/{lesson}/rounds", json=_round(0))["round"]
+
+    def answers(number: int) -> list[Any]:
+        path = f"/lessons/{lesson}/rounds/{number}"
+        said = {"description": SAID[0]}
+        sent = [
+            room.send("PUT", f"{path}/claim", room.ann),
+            room.send("POST", f"{path}/question", room.ann, json=said),
+            room.send("PUT", f"{path}/description?effect=true", room.ann, json=said),
+            room.send("PUT", f"{path}/outcome", room.ann, json={"outcome": "skipped"}),
+            room.send("DELETE", f"{path}/description", room.ann),
+            room.send("PUT", f"{path}/check", room.ann, json={"response": 0}),
+            room.send("PUT", f"{path}/judgement", room.ann, json={"met": True}),
+        ]
+        return [(one.status_code, one.text.replace(str(number), "N")) for one in sent]
+
+    assert answers(item) == answers(other)
+    assert [status for status, _ in answers(item)[:4]] == [404, 409, 409, 409]
+    assert not room.log(lesson, kinds=[Kind.ANSWERED])
+
+
+def test_an_item_is_held_from_its_claim_to_its_answer_as_any_other(room: Room) -> None:
+    lesson = room.lesson(**WORDS, catch=0.5)
+    items = {_item(room, lesson, place, only=True) for place in (0, 1, 2)}
+    for place in range(20):
+        room.done("POST", f"/lessons/{lesson}/rounds", json=_round(place % 3))
+    held = set()
+    for _ in range(14):
+        claimed = _claim(room, lesson, room.ann)
+        path = f"/lessons/{lesson}/rounds/{claimed['round']}"
+        found = [room.send("PUT", f"{path}/claim", room.ann).status_code]
+        _say(room, lesson, claimed["round"], SAID[0], room.ann)
+        found.append(room.send("PUT", f"{path}/claim", room.ann).status_code)
+        room.done("DELETE", f"{path}/description", room.ann)
+        found.append(room.send("PUT", f"{path}/claim", room.ann).status_code)
+        _say(room, lesson, claimed["round"], SAID[0], room.ann)
+        held.add((claimed["round"] in items, *found))
+    assert held == {(known, 204, 404, 204) for known in (True, False)}
+
+
+def test_nobody_can_compute_when_an_item_comes_unless_a_seed_is_given(room: Room) -> None:
+    def seed(**given: int) -> Any:
+        lesson = room.lesson(**WORDS, **given)
+        return room.done("GET", f"/lessons/{lesson}")["definition"]["seed"]
+
+    assert seed() == classroom.secret_seed()
+    assert seed(seed=3) == 3
+    assert "seed" not in room.done("GET", f"/lessons/{room.lesson()}", room.ann)["definition"]
+
+
 def test_without_a_share_no_item_catches_anybody_until_it_is_set(room: Room) -> None:
     lesson = room.lesson(**WORDS)
     item = _item(room, lesson, 0)
@@ -135,6 +198,7 @@ def test_without_a_share_no_item_catches_anybody_until_it_is_set(room: Room) -> 
 def test_known_answers_tell_the_careless_from_the_careful(room: Room) -> None:
     lesson = room.lesson(**WORDS)
     items = [_item(room, lesson, place % 3, only=True, practice=True) for place in range(12)]
+    _given(room, lesson, *items)
     for item, place in zip(items, range(12), strict=True):
         _say(room, lesson, item, SAID[place % 3], room.ann)
         _say(room, lesson, item, SAID[0], room.ben)  # whatever it was
@@ -152,6 +216,7 @@ def test_in_a_table_of_instructions_only_the_answers_are_right(room: Room) -> No
     body = {"instruction": 0, "features": PLACES, "acted": {"response": 1}}
     known = {"answers": [2, 3], "practice": True}
     item = room.done("POST", f"/lessons/{lesson}/rounds", json=body | {"known": known})["round"]
+    _given(room, lesson, item)
     assert _say(room, lesson, item, 3, room.ann)["practice"]["right"] is True
     assert _say(room, lesson, item, 1, room.ben)["practice"]["right"] is False
     refused = room.send(
@@ -166,6 +231,7 @@ def test_in_a_table_of_instructions_only_the_answers_are_right(room: Room) -> No
 def test_an_item_may_be_skipped_by_one_teacher_and_dropped_for_all(room: Room) -> None:
     lesson = room.lesson(**WORDS)
     item = _item(room, lesson, 0, practice=True)
+    _given(room, lesson, item)
     room.done(
         "PUT", f"/lessons/{lesson}/rounds/{item}/outcome", room.ann, json={"outcome": "skipped"}
     )
@@ -209,6 +275,7 @@ def test_a_described_round_is_made_an_item_with_the_same_task(room: Room) -> Non
 def test_a_rollback_takes_answers_back_and_leaves_the_items(room: Room) -> None:
     lesson = room.lesson(**WORDS)
     items = [_item(room, lesson, 0, practice=True, only=True) for _ in range(8)]
+    _given(room, lesson, *items)
     before = room.log(lesson)[-1].seq
     for item in items:
         _say(room, lesson, item, SAID[1], room.ann)
@@ -222,6 +289,7 @@ def test_a_rollback_takes_answers_back_and_leaves_the_items(room: Room) -> None:
 def test_items_and_answers_are_exported_and_imported(room: Room) -> None:
     lesson = room.lesson(**WORDS)
     items = [_item(room, lesson, place, practice=True) for place in (0, 1)]
+    _given(room, lesson, *items)
     _say(room, lesson, items[0], SAID[0], room.ann)
     room.done(
         "PUT", f"/lessons/{lesson}/rounds/{items[1]}/outcome", room.ann, json={"outcome": "skipped"}

@@ -14,7 +14,7 @@ from sqlalchemy import func, select
 from tellback.classroom.client import ProblemError
 from tellback.classroom.learning import collecting
 from tellback.classroom.store.tables import lessons, metadata
-from tellback.classroom.web import own_lines
+from tellback.classroom.web import import_lines, own_lines
 from tellback.encoders.thumbnail import Thumbnail
 from tests.support.api_room import Room, client_of
 from tests.support.own_material import chores, noise
@@ -110,6 +110,27 @@ def test_what_cannot_be_a_lesson_is_refused_and_leaves_nothing(
     assert answer.status_code == 422, answer.text
     assert says in answer.json()["detail"]
     assert len(client_of(room).lessons()) == before
+
+
+def test_long_lines_are_read_in_another_process(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = []
+
+    def noted(read: Any, line: bytes) -> Any:
+        beside.append(len(line))
+        return read(line)
+
+    monkeypatch.setattr(import_lines, "FOR_IMPORTS", noted)
+    made = lines(*({"images": [picture(seed)]} for seed in range(4)))
+    long = made.replace('{"images"', "{" + " " * 2**16 + '"images"')
+    assert sent(room, long).status_code == 201
+    assert len(beside) == 4
+    for text in ({"text": "t", "goal": "a" * 2**20}, {"text": "t", "images": [[1, 1]] * 2**16}):
+        assert sent(room, lines(text)).json()["field"].startswith("1.")
+    assert len(beside) == 6
+    assert sent(room, "text\n" + "a," * 2**20, format="csv").json()["field"] == "2.line"
+    assert sent(room, lines({"text": "t"})[:-3] + " " * 2**16).json()["field"] == "1.line"
 
 
 def test_counts_are_limited_while_it_is_read(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from tellback.classroom.learning.learner import Learner
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.log import Kind, read_events, writing
 from tellback.classroom.store.rollback import roll_back
+from tellback.classroom.store.seen import mark_seen
 from tellback.classroom.store.tables import answers, checkpoints, events, rounds
 from tests.support.api_room import API, FEATURES, Room, opened_room
 from tests.support.classroom_parts import active_after
@@ -129,6 +130,66 @@ def test_words_of_an_author_without_an_account_are_deleted(room: Room) -> None:
         log.connection.execute(mine.values(account="recording"))
     answer = room.done("DELETE", f"/lessons/{lesson}/teachers/recording/data", room.admin)
     assert (answer["teacher"], answer["events"]) == ("recording", 1)
+
+
+def _chores(room: Room) -> str:
+    """A lesson of own material, of which ann has said much, and ben a little."""
+    texts = "text\n" + "".join(f"a cup of tea {number}\n" for number in range(12))
+    params = {"name": "chores", "format": "csv", "candidates": 3}
+    made = room.done("POST", "/lessons/import", params=params, content=texts)
+    lesson: str = made["id"]
+    for number in range(16):
+        round = room.done("POST", f"/lessons/{lesson}/claims", room.ann)["round"]
+        room.tell(lesson, round, f"zorblax {number}" if number % 2 else "hot", room.ann)
+    room.claimed(lesson, room.ben)
+    return lesson
+
+
+def test_words_are_deleted_from_the_requests_that_were_made_of_them(room: Room) -> None:
+    lesson = _chores(room)
+    asked = [one for one in room.log(lesson) if one.kind is Kind.ASKED]
+    made = {one.round for one in asked if "zorblax" in one.data["instruction"]}
+    hot = {one.round for one in asked if one.data["instruction"] == "hot"}
+    assert made
+    assert hot
+    claimed = room.claimed(lesson, room.ben)
+    room.tell(lesson, claimed, "hot", room.ben)  # what others say, too, stays a request
+    room.done("DELETE", f"/lessons/{lesson}/teachers/ann/data", room.admin)
+    assert "zorblax" not in room.send("GET", f"/lessons/{lesson}/export").text
+    assert not room.done("GET", f"/lessons/{lesson}/rounds?q=zorblax")["rounds"]
+    now = {one.round: one.data for one in room.log(lesson) if one.kind is Kind.ASKED}
+    assert {(now[one]["instruction"], now[one]["part"]) for one in made} == {("anything", "first")}
+    assert {now[one]["instruction"] for one in hot} == {"hot"}
+    room.assert_rebuilt(lesson)
+    copy = room.send("GET", f"/lessons/{lesson}/export").content
+    assert room.send("POST", f"/lessons/{lesson}/import", content=copy).status_code == 201
+
+
+def test_words_are_deleted_from_known_answers_that_were_entered_later(room: Room) -> None:
+    lesson = room.lesson(instructions=None, agent=None, match={"kind": "same"}, catch=0.5)
+    path = f"/lessons/{lesson}/rounds"
+    task = {"instruction": "zorblax", "features": FEATURES}
+    answers = {"answers": ["dark"]}
+    before = room.done("POST", path, json=task | {"acted": {"response": 0}, "known": answers})
+    room.done("POST", path, json=task)
+    mark_seen(room.inside.database, lesson, room.ids["ann"], [1])  # it was given to ann
+    room.tell(lesson, 1, "dark", room.ann)
+    round = room.claimed(lesson, room.ann)
+    room.tell(lesson, round, "zorblax zorblax", room.ann)
+    made = [["zorblax zorblax"], ["zorblax zorblax", "dim"]]
+    one, two = (
+        room.done("POST", f"{path}/{round}/known", json={"answers": each})["round"] for each in made
+    )
+    room.done("DELETE", f"/lessons/{lesson}/teachers/ann/data", room.admin)
+    known = room.done("GET", f"/lessons/{lesson}/known")["rounds"]
+    assert {each["round"]: each["answers"] for each in known} == {
+        before["round"]: ["dark"],  # it was there before ann said the same
+        two: ["dim"],
+    }
+    assert room.done("GET", f"{path}/{one}")["status"] == "cannot_tell"
+    assert room.done("GET", f"{path}/{one}")["instruction"] == "zorblax"  # a program's
+    assert "zorblax zorblax" not in room.send("GET", f"/lessons/{lesson}/export").text
+    room.assert_rebuilt(lesson)
 
 
 def test_redacted_words_are_in_no_file(tmp_path: Path) -> None:

@@ -35,6 +35,33 @@ def test_a_key_with_another_body_is_refused(room: Room) -> None:
     assert len(room.log(lesson)) == 1
 
 
+@pytest.mark.parametrize(
+    "path", ["/lessons", "/tokens", "/lessons/{}/rollback", "/lessons/{}/claims"]
+)
+def test_a_key_is_refused_where_it_would_be_ignored(room: Room, path: str) -> None:
+    path = path.format(_kept_lesson(room))
+    answer = room.send("POST", path, json={}, headers={"Idempotency-Key": "one"})
+    assert (answer.status_code, answer.json()["field"]) == (422, "Idempotency-Key")
+    assert "takes no Idempotency-Key" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "field", "says"),
+    [
+        ("GET", "/lessons/{}/rounds?teacher=nobody", 404, "query.teacher", "no account 'nobody'"),
+        ("GET", "/lessons/{}/apprentice?margin=nan", 422, "query.margin", "finite number"),
+        ("GET", "/lessons/{}/rounds?limit=1&limit=2", 422, "query.limit", "once only"),
+        ("GET", "/lessons/A_B", 422, "path.lesson", "a character that is not allowed here"),
+    ],
+)
+def test_a_refusal_names_the_part_of_the_address(
+    room: Room, method: str, path: str, status: int, field: str, says: str
+) -> None:
+    answer = room.send(method, path.format(_kept_lesson(room)))
+    assert (answer.status_code, answer.json()["field"]) == (status, field)
+    assert says in answer.json()["detail"]
+
+
 def test_the_same_key_many_times_at_once_makes_one_round(room: Room) -> None:
     lesson = room.lesson()
     key = {"Idempotency-Key": f"rush-{lesson}"}
@@ -215,3 +242,21 @@ def test_the_curve_is_never_behind_the_descriptions_and_the_share_is_that_of_the
     share = room.done("GET", f"/lessons/{lesson}/progress", room.ann)["matches"]
     assert (share["n"], share["low"]) == (3, share["high"])
     assert share["share"] == sum(met) / 3
+
+
+def test_a_propensity_of_almost_nothing_is_refused(room: Room) -> None:
+    acted = {"response": 0, "propensity": 1e-300}
+    body = {"instruction": 1, "features": FEATURES, "acted": acted}
+    answer = room.send("POST", f"/lessons/{_kept_lesson(room)}/rounds", json=body)
+    assert (answer.status_code, answer.json()["field"]) == (422, "acted.propensity")
+    assert "0.000001" in answer.json()["detail"]
+
+
+def test_a_round_without_a_description_cannot_be_reviewed(room: Room) -> None:
+    lesson = room.lesson()
+    room.ask(lesson)
+    for body in ({"outcome": "accepted"}, {"outcome": "corrected", "description": 1}):
+        answer = room.send("PUT", f"/lessons/{lesson}/rounds/1/review", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (409, "not_described")
+    room.done("PUT", f"/lessons/{lesson}/rounds/1/outcome", json={"outcome": "flagged"})
+    room.done("PUT", f"/lessons/{lesson}/rounds/1/review", json={"outcome": "accepted"})

@@ -115,7 +115,7 @@ def test_who_changes_the_password_stays_signed_in_here_and_nowhere_else(
 
 def test_bodies_that_are_no_object_are_refused(client: TestClient) -> None:
     headers = {"Content-Type": "application/json"}
-    for body in (b"{", b"[" * 100_000, b"\xff\xfe", b'"\\ud800"', b"", b"null"):
+    for body in (b"{", b"[" * 60_000, b"\xff\xfe", b'"\\ud800"', b"", b"null"):
         answer = client.post("/api/v1/login", content=body, headers=headers)
         assert answer.status_code in (400, 422), body[:10]
         assert set(answer.json()) == MEMBERS

@@ -71,6 +71,18 @@ def test_blind_words_stay_blind(room: Room) -> None:
         assert room.tell(lesson, claim["round"], 2, room.ben)["saw_request"] is False
 
 
+def test_a_suggestion_comes_too_late_for_a_round_that_its_own_account_has_claimed(
+    room: Room,
+) -> None:
+    lesson = room.lesson()
+    room.ask(lesson)
+    assert room.claimed(lesson, room.engineer) == 1
+    body = {"description": 1, "by": "seer-7b"}
+    late = room.send("PUT", f"/lessons/{lesson}/rounds/1/suggestion", json=body)
+    assert (late.status_code, late.json()["code"]) == (409, "claimed")
+    assert room.done("POST", f"/lessons/{lesson}/claims", room.engineer)["suggestion"] is None
+
+
 def test_what_was_rolled_back_or_deleted_is_not_shown(room: Room) -> None:
     lesson = room.lesson()
     room.ask(lesson)

@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from tellback.classroom.store.database import Database
-from tellback.classroom.web.monitoring import request_log
+from tellback.classroom.web.monitoring import metrics, request_log
 from tellback.classroom.web.security.callers import Role
 from tests.support.accounts_app import COOKIE, PASSWORD, add, bearer, sign_in, signed_in
 
@@ -70,7 +70,7 @@ def test_a_route_has_names_where_the_path_has_values(prefix: str, path: str, rou
     async def endpoint() -> None: ...
 
     scope = {"path": prefix + path, "route": APIRoute(route, endpoint)}
-    assert request_log.route_of(scope) == prefix + route
+    assert metrics.route_of(scope) == prefix + route
 
 
 def test_a_request_keeps_the_id_it_came_with_if_that_is_harmless(client: TestClient) -> None:

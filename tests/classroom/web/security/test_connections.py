@@ -1,4 +1,4 @@
-"""Connections that are too slow end."""
+"""Connections that are too slow end, and heads that are too large are refused."""
 
 from __future__ import annotations
 
@@ -68,6 +68,62 @@ def test_a_request_that_does_not_arrive_ends_the_connection(
             pass
     patient(monkeypatch)
     assert httpx.get(f"{url}/healthz", timeout=PATIENCE).is_success
+
+
+@pytest.mark.parametrize(
+    ("first", "more"),
+    [
+        (HEAD, b"x: 1\r\n" * 101),
+        (HEAD + b"x: ", b"a" * 2**16),
+        (b"GET /", b"a" * 2**16),
+        (HEAD, (b"x: " + b"a" * 1000 + b"\r\n") * 70),
+        (HEAD + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"x: 1\r\n" * 101),
+    ],
+    ids=["many", "one", "path", "in all", "trailers"],
+)
+def test_a_large_head_is_refused_before_it_ends(
+    url: str, first: bytes, more: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+    with connected(url) as large:
+        large.sendall(first)
+        answer = b""
+        # Again and again without an end, until the service answers.
+        with suppress(ConnectionError):
+            for _ in range(100):
+                large.sendall(more)
+        with suppress(ConnectionError):
+            while part := large.recv(2**16):
+                answer += part
+    # It is lost if more was on its way.
+    assert answer.startswith(b"HTTP/1.1 431 ") or not answer
+    assert httpx.get(f"{url}/healthz", timeout=PATIENCE).is_success
+
+
+def test_a_hundred_and_one_headers_are_refused_with_their_limit(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+    for count, status in ((98, 200), (101, 431)):  # httpx.get has Host and Connection, too
+        headers = [("cookie", "a=1")] * count
+        request = httpx.Request("GET", f"{url}/healthz", headers=headers)
+        with httpx.Client(timeout=PATIENCE) as client:
+            answer = client.send(request)
+        assert answer.status_code == status
+    assert "100 fields" in answer.text
+
+
+def test_heads_below_the_limits_are_read_however_many_follow(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+    head = HEAD[:-2].replace(b"POST /api/v1/lessons", b"GET /healthz")
+    with connected(url) as many:
+        for _ in range(3):
+            many.sendall(head + b"\r\n" + b"x: " + b"a" * 60_000 + b"\r\n\r\n")
+            assert many.recv(12) == b"HTTP/1.1 200"
+            while b"}" not in many.recv(2**16):
+                pass
 
 
 def test_an_answer_that_is_not_read_ends_the_connection(

@@ -44,6 +44,16 @@ def test_guesses_are_counted_for_all_processes_together(
     assert statuses == [401] * 10 + [429]
 
 
+@pytest.mark.usefixtures("no_time_passes")
+def test_a_name_counts_as_the_one_that_is_looked_up(app: FastAPI, database: Database) -> None:
+    add(database, "Karl")
+    client = client_of(app)
+    kelvin = "\u212aarl"  # the same after normalisation
+    names = ["Karl", kelvin] * 5
+    assert [sign_in(client, name, "wrong").status_code for name in names] == [401] * 10
+    assert [sign_in(client, name).status_code for name in ("Karl", kelvin)] == [429, 429]
+
+
 def test_a_minute_later_one_may_guess_again(
     app: FastAPI, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +128,7 @@ def test_a_large_body_counts_as_several_requests(settings: Settings, database: D
     app = app_of(replace(settings, requests_a_minute=60), database)
     robot = client_of(app, headers=bearer(tokens.make(database, ada.id, "robot")[1]))
     assert robot.get("/api/v1/me").status_code == 200
-    path = "/api/v1/lessons/x/size"
+    path = "/api/v1/lessons/x/import"
     assert robot.post(path, content=b" " * 59 * 2**16).status_code == 200
     assert robot.post(path, content=b" " * 2**17).status_code == 429
 

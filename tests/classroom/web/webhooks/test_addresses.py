@@ -25,6 +25,7 @@ from tests.support.hostile_school import School, demand
         "http://example.org/a b",
         "http://exämple.org/",
         "file:///etc/passwd",
+        "http://[fe80::1%25lo]/",
     ],
 )
 def test_a_hook_must_be_a_web_address(room: Room, url: str) -> None:
@@ -51,6 +52,8 @@ def test_a_hook_must_be_a_web_address(room: Room, url: str) -> None:
         "[::ffff:127.0.0.1]",
         "[64:ff9b::7f00:1]",
         "[2002:7f00:1::]",
+        "[3fff::1]",
+        "192.88.99.1",
     ],
 )
 def test_a_hook_must_lead_to_the_public_internet(

@@ -175,6 +175,23 @@ def test_what_fails_is_tried_again_later_and_later_and_then_given_up(
     assert [event for _, event in receiver.events] == [2, 2, 2, 4]
 
 
+def test_any_error_of_a_delivery_is_a_failed_attempt(
+    room: Room, hooked: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> int:
+        raise ValueError("server_hostname cannot be an empty string")
+
+    lesson, _ = hooked
+    room.ask(lesson)
+    room.tell(lesson, 1, 2)
+    monkeypatch.setattr(outbox_module, "_posted", refused)
+    assert room.inside.outbox.turn() == 1
+    assert room.inside.outbox.turn() == 0  # it waits
+    (shown,) = room.done("GET", f"/lessons/{lesson}/webhooks")["webhooks"]
+    assert shown["waiting"] == 1
+    assert shown["trouble"] == "ValueError: server_hostname cannot be an empty string"
+
+
 def test_a_slow_hook_does_not_delay_the_others(room: Room, receiver: Receiver) -> None:
     lessons = [room.lesson(), room.lesson()]
     quick = room.done("POST", f"/lessons/{lessons[1]}/webhooks", json={"url": receiver.url})

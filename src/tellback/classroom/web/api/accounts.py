@@ -10,7 +10,8 @@ from tellback.classroom.web.dependencies import AClassroom, AsAdmin
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import not_found
 from tellback.classroom.web.routing import api_router
-from tellback.classroom.web.schemas.accounts import AccountAnswer, AccountChange, NewAccount, RowId
+from tellback.classroom.web.schemas.accounts import AccountAnswer, AccountChange, NewAccount
+from tellback.classroom.web.schemas.log import AuthorName
 from tellback.classroom.web.security.authentication import caller_cache_of
 
 router = api_router("accounts", prefix="/accounts")
@@ -30,10 +31,11 @@ def create_account(body: NewAccount, caller: AsAdmin, room: AClassroom) -> Accou
 
 @router.patch("/{account}", response_model=AccountAnswer, responses=problems(404, 422))
 def change_account(
-    account: RowId, body: AccountChange, caller: AsAdmin, room: AClassroom, request: Request
+    account: AuthorName, body: AccountChange, caller: AsAdmin, room: AClassroom, request: Request
 ) -> Account:
     """Change an account's role or password, or disable it."""
-    changed = accounts.change(room.database, account, **body.model_dump())
+    identity = accounts.author(room.database, account, for_admin=True)
+    changed = accounts.change(room.database, identity, **body.model_dump())
     if changed is None:
         raise not_found("such account")
     caller_cache_of(request).forget()

@@ -7,6 +7,7 @@ from fastapi import Response
 from tellback.classroom.learning.known import next_known
 from tellback.classroom.store.claims import prolong_claim
 from tellback.classroom.store.errors import ConflictError
+from tellback.classroom.store.known import holds_known
 from tellback.classroom.store.lessons import find_lesson
 from tellback.classroom.store.rounds import RoundStatus, find_round
 from tellback.classroom.store.seen import has_asked, mark_seen
@@ -42,7 +43,9 @@ def claim(room: AClassroom, learner: ALearner, caller: AsTeacher) -> ClaimAnswer
     if claimed is None:
         return Response(status_code=204)
     number = claimed.task.round
-    if room.settings.accounts and not learner.has_world and known is None:
+    if known is not None:  # several teachers may have it, so it is nobody's lease
+        mark_seen(room.database, learner.lesson, caller.account, [number])
+    elif room.settings.accounts and not learner.has_world:
         _note_asker(room, learner.lesson, number, caller.account)
     with room.database.read() as connection:
         found = shown_suggestion(connection, learner.lesson, number)
@@ -68,8 +71,11 @@ def prolong(lesson: LessonId, round: RoundNumber, room: AClassroom, caller: AsTe
     """Prolong a claim; refused if somebody else has the response now."""
     with room.database.write() as connection:
         found = find_round(connection, lesson, round)
-        if found.status is RoundStatus.KNOWN:
-            return Response(status_code=204)  # several teachers may have it
-        if not prolong_claim(connection, lesson, found.number, caller.account, room.lease_end()):
+        held = (
+            holds_known(connection, lesson, round, caller.account)
+            if found.status is RoundStatus.KNOWN
+            else prolong_claim(connection, lesson, round, caller.account, room.lease_end())
+        )
+        if not held:
             raise not_found(f"claim of yours on round {round}")
     return Response(status_code=204)

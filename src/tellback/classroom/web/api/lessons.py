@@ -23,7 +23,7 @@ router = api_router("lessons")
 def create_lesson(body: NewLesson, room: AClassroom, caller: AsEngineer) -> LessonRow:
     """Create a lesson: the form of its responses, and its agent."""
     settings = body.model_dump(exclude={"name"}, exclude_none=True)
-    return room.create(body.name, Definition.from_data(settings))
+    return room.create(body.name, Definition.from_data({"seed": room.new_seed(), **settings}))
 
 
 @router.get("/lessons")

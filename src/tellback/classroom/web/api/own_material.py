@@ -60,7 +60,12 @@ def create_own_lesson(
     ] = 5,
     held_out: Annotated[
         float,
-        Query(ge=0, le=0.9, description="The share of descriptions for the exam: not taught."),
+        Query(
+            ge=0,
+            le=0.9,
+            allow_inf_nan=False,
+            description="The share of descriptions for the exam: not taught.",
+        ),
     ] = 0.25,
     key: Key = None,
 ) -> LessonRow:

@@ -10,6 +10,7 @@ from tellback.classroom.learning import questions
 from tellback.classroom.learning.questions import Question
 from tellback.classroom.store.descriptions import may_add_second, refuse_others
 from tellback.classroom.store.rounds import RoundStatus, find_asked, find_round
+from tellback.classroom.store.seen import is_noted
 from tellback.classroom.store.tasks import find_task
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
@@ -35,9 +36,13 @@ def question(
         row = find_round(connection, learner.lesson, round)
         # The agent has learned the first description. A question about the second would tell it.
         second = row.described is not None and may_add_second(row, caller.account)
-        if second or row.status is RoundStatus.KNOWN:
+        if second:
             return Response(status_code=204)
-        refuse_others(row, caller.account, caller.role.may(Role.ENGINEER))
+        known = row.status is RoundStatus.KNOWN
+        if not (known and is_noted(connection, learner.lesson, round, caller.account)):
+            refuse_others(row, caller.account, caller.role.may(Role.ENGINEER))
+        if known:
+            return Response(status_code=204)
     found = questions.question(learner, round, caller.account, body.description)
     return Response(status_code=204) if found is None else QuestionAnswer(**_fields(found))
 

@@ -31,6 +31,7 @@ from tellback.classroom.web.dependencies import (
     AsTeacher,
 )
 from tellback.classroom.web.idempotency import Key, digest_of
+from tellback.classroom.web.problems import Problem
 from tellback.classroom.web.routing import FILE, api_router
 from tellback.classroom.web.schemas.common import LessonId, RoundNumber
 from tellback.classroom.web.schemas.rounds import (
@@ -44,7 +45,7 @@ from tellback.classroom.web.schemas.rounds import (
     ShownRound,
     content_fields,
 )
-from tellback.errors import FieldError
+from tellback.errors import FieldError, UnknownNameError
 from tellback.responses import Listed
 from tellback.roles import Choice
 from tellback.specs import Data
@@ -117,7 +118,10 @@ def list_rounds(
     """
     teacher = None
     if wanted.teacher is not None:
-        teacher = accounts.author(room.database, wanted.teacher, for_admin=False)
+        try:
+            teacher = accounts.author(room.database, wanted.teacher, for_admin=False)
+        except UnknownNameError as error:
+            raise Problem(404, "not_found", str(error), "query.teacher") from error
     found: list[RoundState] = []
     after, looked, more = wanted.after, 0, True
     with room.database.read() as connection:

@@ -14,12 +14,14 @@ from tellback.classroom.learning.learner import Learner
 from tellback.classroom.web.classroom import Classroom
 from tellback.classroom.web.dependencies import AClassroom, ALearner, AsTeacher
 from tellback.classroom.web.routing import api_router
+from tellback.classroom.web.security.authentication import still_is
+from tellback.classroom.web.security.callers import Caller
 
 router = api_router("progress", 404, 422)
 
 POLL_SECONDS = 0.5
 LONGEST_SECONDS = 600
-"""Then the page connects again, and must still be signed in."""
+"""Then the page connects again."""
 
 QUIET_SECONDS = 15
 """After so long without an event a comment is sent, so that a lost connection is noticed."""
@@ -35,15 +37,20 @@ async def updates(
     request: Request, room: AClassroom, learner: ALearner, caller: AsTeacher
 ) -> StreamingResponse:
     """Server-sent events: the number of the lesson's latest event, whenever there is a new one."""
-    return StreamingResponse(_updates(request, room, learner), media_type="text/event-stream")
+    events = _updates(request, room, learner, caller)
+    return StreamingResponse(events, media_type="text/event-stream")
 
 
-async def _updates(request: Request, room: Classroom, learner: Learner) -> AsyncIterator[str]:
+async def _updates(
+    request: Request, room: Classroom, learner: Learner, caller: Caller
+) -> AsyncIterator[str]:
     sent: tuple[int, int] | None = None
     quiet = 0.0
     ends = time.monotonic() + LONGEST_SECONDS
     yield "retry: 2000\n\n"
     while time.monotonic() < ends and not await request.is_disconnected():
+        if not await still_is(request, caller):
+            return  # the session or the token has ended
         latest = await room.event_poller.of(learner.lesson)
         if latest != sent:
             sent, quiet = latest, 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
-from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from pydantic import BaseModel
 
@@ -64,5 +63,4 @@ def metrics(
     """Metrics for Prometheus: for admins, and on this machine if there is no proxy before it."""
     found: Metrics = request.app.state.metrics
     with room.database.read() as connection:
-        found.read(connection, room.holders)
-    return Response(generate_latest(found.registry), media_type=CONTENT_TYPE_LATEST)
+        return Response(found.exposition(connection), media_type=CONTENT_TYPE_LATEST)

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tellback.classroom.web.monitoring.metrics import method_of
+from tellback.classroom.web.monitoring.metrics import method_of, route_of
 from tellback.classroom.web.problem_handlers import send_problem
 from tellback.classroom.web.problems import Problem
 
@@ -93,16 +93,6 @@ class RequestLog:
                 "client": scope["client"][0] if scope.get("client") else None,
             }
             logger.info("request", extra={"fields": fields})
-
-
-def route_of(scope: Scope) -> str:
-    """The route of a request, with the names of its parameters in place of their values."""
-    route = scope.get("route")
-    if route is None:
-        return "(none)"
-    # The route knows its path only within its router, whose prefix has no parameters.
-    prefix = scope["path"].split("/")[: -route.path.count("/")]
-    return "/".join(prefix) + str(route.path)
 
 
 def _request_id(scope: Scope) -> str:

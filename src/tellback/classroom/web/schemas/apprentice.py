@@ -14,7 +14,11 @@ class ApprenticeQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     margin: float = Field(
-        0.0, ge=0, le=1, description="The share of requests that you accept to lose by switching."
+        0.0,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="The share of requests that you accept to lose by switching.",
     )
     after: int = Field(
         0, ge=0, le=2**53, description="Count only rounds after this one. Choose it beforehand."

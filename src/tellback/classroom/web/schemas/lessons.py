@@ -52,7 +52,13 @@ class NewLesson(Body):
         description="Share of a teacher's responses whose answers are known, to catch "
         "carelessness. They look like any other.",
     )
-    seed: int = Field(0, ge=0, le=2**63 - 1)
+    seed: int | None = Field(
+        None,
+        ge=0,
+        le=2**63 - 1,
+        description="Random by default, so that no teacher can compute what is drawn; 0 in a "
+        "classroom without accounts.",
+    )
 
 
 class LessonChange(Body):

@@ -12,9 +12,7 @@ from tellback.classroom.web.schemas.common import Body
 
 AuthorName = Annotated[
     str,
-    InPath(
-        min_length=1, max_length=LONGEST_NAME, description="The teacher's account: its id or name."
-    ),
+    InPath(min_length=1, max_length=LONGEST_NAME, description="The account: its id or name."),
 ]
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tellback.classroom.learning.importing import Stated
 from tellback.classroom.store.rounds import RoundPart
 from tellback.classroom.web.schemas.common import Body, InstructionField, Text
-from tellback.classroom.web.schemas.rounds import Candidates, NewTask
+from tellback.classroom.web.schemas.rounds import Candidates, Features, NewTask
 from tellback.classroom.web.schemas.suggestions import NewSuggestion, UsedSuggestion
 
 Propensity = Annotated[float, Field(gt=0, le=1)]
@@ -92,7 +92,7 @@ class ShownData(_Loose, Candidates):
     """The candidates of a round."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
-    features: list[list[float]]
+    features: Features
     context: Text | None = None
 
 

@@ -21,8 +21,10 @@ from tellback.classroom.store.rounds import Known, RoundStatus
 from tellback.classroom.store.tasks import TaskRow
 from tellback.classroom.web.schemas.common import Body, InstructionField, Text
 from tellback.classroom.web.schemas.suggestions import UsedSuggestion
+from tellback.classroom.web.strict_json import MOST_CANDIDATES
 
-MOST_CANDIDATES = 100_000
+LEAST_PROPENSITY = 1e-6
+"""Of what was done: its round counts 1 / propensity times, and would drown all others."""
 
 
 def _numbers(given: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -64,7 +66,10 @@ class Acted(Body):
 
     response: int = Field(ge=0, le=MOST_CANDIDATES, description="Index of a candidate, from 0.")
     propensity: float | None = Field(
-        None, gt=0, le=1, description="The probability with which it was chosen; null if unknown."
+        None,
+        ge=LEAST_PROPENSITY,
+        le=1,
+        description="The probability with which it was chosen; null if unknown.",
     )
 
 

@@ -15,8 +15,9 @@ from tellback.classroom.web.schemas.common import (
     InstructionField,
     printable,
 )
-from tellback.classroom.web.schemas.rounds import MOST_CANDIDATES, RoundContent
+from tellback.classroom.web.schemas.rounds import RoundContent
 from tellback.classroom.web.schemas.suggestions import ShownSuggestion
+from tellback.classroom.web.strict_json import MOST_CANDIDATES
 
 
 class ClaimAnswer(RoundContent):

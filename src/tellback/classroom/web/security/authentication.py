@@ -14,7 +14,7 @@ from tellback.classroom.store import sessions, tokens
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.secrets import TOKEN
-from tellback.classroom.web.problems import forbidden, unauthorized
+from tellback.classroom.web.problems import Problem, forbidden, unauthorized
 from tellback.classroom.web.security.caller_cache import CallerCache
 from tellback.classroom.web.security.callers import ON_OWN_MACHINE, Caller, Role
 from tellback.classroom.web.security.credentials import Credential, credential_of
@@ -56,6 +56,14 @@ class Needs(SecurityBase):
 def needs(role: Role) -> Needs:
     """A dependency of endpoints: the caller, who has at least this role."""
     return Needs(role)
+
+
+async def still_is(request: Request, caller: Caller) -> bool:
+    """Whether the credential of a request is still that of its caller, some time later."""
+    try:
+        return (await _caller(request)).account == caller.account
+    except Problem:
+        return False
 
 
 def session_of(request: Request) -> str | None:

@@ -12,6 +12,10 @@ IMPORT_SUFFIX = "/import"
 IMPORT_FACTOR = 10
 """The body of an import may be so many times as large."""
 
+TASK_SUFFIXES = ("/rounds", "/preview")
+SMALL = 2**16
+"""Bytes of all other bodies: only tasks and imports have large content."""
+
 
 class BodyLimit:
     """Middleware: refuses large bodies, by their declared length and by the bytes that arrive."""
@@ -25,7 +29,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        most = self._most * (IMPORT_FACTOR if scope["path"].endswith(IMPORT_SUFFIX) else 1)
+        most = self._most_of(scope["path"])
         if _declared(scope) > most:
             await send_problem(send, _too_large(most))
             return
@@ -55,6 +59,11 @@ class BodyLimit:
                 raise
         if arrived > most and not started:
             await send_problem(send, _too_large(most))
+
+    def _most_of(self, path: str) -> int:
+        if path.endswith(IMPORT_SUFFIX):
+            return self._most * IMPORT_FACTOR
+        return self._most if path.endswith(TASK_SUFFIXES) else min(self._most, SMALL)
 
 
 class _TooLargeError(Exception):

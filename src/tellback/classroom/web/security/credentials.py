@@ -32,15 +32,15 @@ def cookie_name(secure: bool) -> str:
 
 def credential_of(scope: Scope, secure: bool) -> Credential | None:
     """The token in ``Authorization``, or else the session in the cookie."""
-    cookies = b""
+    cookies: list[bytes] = []
     for name, value in scope["headers"]:
         if name == b"authorization" and value[:7].lower() == _BEARER:
             return _credential(value[7:].strip().decode("latin-1"), False)
         if name == b"cookie":
-            cookies = cookies + b"; " + value if cookies else value
+            cookies.append(value)
     if not cookies:
         return None
-    found = cookie_parser(cookies.decode("latin-1")).get(cookie_name(secure))
+    found = cookie_parser(b"; ".join(cookies).decode("latin-1")).get(cookie_name(secure))
     return _credential(found, True) if found else None
 
 

@@ -11,6 +11,7 @@ from time import monotonic
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tellback.classroom.settings import Settings
+from tellback.classroom.store.accounts import looked_up
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.login_attempts import count_attempt
 from tellback.classroom.web.problem_handlers import send_problem
@@ -69,7 +70,7 @@ class LoginLimiter:
         """Count an attempt; a problem if there were too many."""
         limits = {
             f"address {address}": LOGINS_FROM_AN_ADDRESS,
-            f"name {address} {name}": LOGINS_FOR_A_NAME,
+            f"name {address} {looked_up(name)}": LOGINS_FOR_A_NAME,
         }
         wait = count_attempt(self._database, limits)
         if wait:

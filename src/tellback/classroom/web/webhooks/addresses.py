@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from ipaddress import ip_network
 from urllib.parse import SplitResult, urlsplit
 
 from tellback.errors import FieldError, TellbackError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-_TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
+_TRANSLATED = ip_network("64:ff9b::/96")
+# Not public, although Python says so: documentation (RFC 9637), and relays of 6to4 (RFC 7526).
+_UNLISTED = [ip_network("3fff::/20"), ip_network("192.88.99.0/24")]
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -40,7 +43,8 @@ def _parts(url: str) -> SplitResult:
         _ = parts.port
     except ValueError as error:
         raise FieldError("url", allowed) from error
-    strange = parts.username is not None or parts.password is not None or "#" in url
+    strange = "%" in parts.netloc  # the zone of a link-local address
+    strange = strange or parts.username is not None or parts.password is not None or "#" in url
     if parts.scheme not in _PORTS or not parts.hostname or strange:
         raise FieldError("url", allowed)
     return parts
@@ -81,4 +85,6 @@ def is_public(address: Address) -> bool:
             return is_public(inner)
         if address.teredo is not None or address.is_site_local:
             return False
+    if any(address in network for network in _UNLISTED):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved

@@ -116,10 +116,10 @@ class Outbox:
             status = asyncio.run(_posted(url, host, body, headers))
         except TimeoutError:
             return f"It did not answer within {TIMEOUT_SECONDS:g} seconds."
-        except httpx.HTTPError as error:
-            return f"{type(error).__name__}: {error}"
         except (httpx.InvalidURL, TellbackError, UnicodeError) as error:
             return str(error)
+        except Exception as error:  # whatever it is: else it would be tried again at once, for ever
+            return f"{type(error).__name__}: {error}"
         return None if 200 <= status < 300 else f"It answered {status}."
 
 
