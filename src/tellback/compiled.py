@@ -8,14 +8,18 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from functools import cache, cached_property
 from pathlib import Path
+from time import thread_time
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.event import Listener, register
 
 from tellback.folders import user_cache
@@ -31,6 +35,19 @@ def compiled(function: Kernel) -> Kernel:
     The interpreter's lock is not released: kernels take a microsecond, and so would that.
     """
     return _compiled(function, fastmath=False)
+
+
+def compiled_lazily(function: Kernel) -> Kernel:
+    """Compile a kernel as ``compiled`` does, but only when it is used enough to pay for that.
+
+    Within ``briefly()`` Python interprets it until it has taken ``PATIENCE`` seconds, unless
+    compiled code is on disk or an argument is large. The bits are the same: only for kernels of
+    plain arithmetic and roots (exponentials and logarithms of NumPy have other last bits), whose
+    divisors and integers are NumPy's, and whose loops are no longer than their arguments.
+    """
+    kernel: Any = compiled(function)
+    kernel._compile_for_args = _AtFirst(kernel)
+    return cast(Kernel, kernel)
 
 
 def compiled_freely(function: Kernel) -> Kernel:
@@ -49,9 +66,82 @@ def compiled_for_threads(function: Kernel) -> Kernel:
 
 def _compiled(function: Kernel, fastmath: bool | set[str], nogil: bool = False) -> Kernel:
     compiler: Any = numba.njit(error_model="numpy", fastmath=fastmath, nogil=nogil)(function)
-    if _cache_folder() is not None:
+    folder = _cache_folder()
+    if folder is not None:
         compiler._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+        name = f"{function.__name__}-{function.__code__.co_firstlineno}.lock"
+        compiler.compile = _one_at_a_time(compiler.compile, folder / function.__module__ / name)
     return cast(Kernel, compiler)
+
+
+PATIENCE = 0.3
+"""CPU seconds for which a kernel may be interpreted: about as long as it takes to compile it."""
+
+LARGEST = 30_000
+"""Numbers in an argument of a kernel that is interpreted, at most."""
+
+_brief: ContextVar[bool] = ContextVar("brief", default=False)
+
+
+@contextmanager
+def briefly(short: bool = True) -> Iterator[None]:
+    """What is called within this, if it is ``short``, need not be compiled at once."""
+    before = _brief.set(short)
+    try:
+        yield
+    finally:
+        _brief.reset(before)
+
+
+class _AtFirst:
+    """What numba asks for a function to call where a kernel is not compiled yet."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel, self._compile = kernel, kernel._compile_for_args
+        self._spent = 0.0
+
+    def __call__(self, *given: Any) -> Any:
+        if not _brief.get() or self._spent > PATIENCE or self._is_on_disk:
+            return self._compile(*given)
+        if any(one.size > LARGEST for one in given if isinstance(one, np.ndarray)):
+            return self._compile(*given)
+        return self._interpret
+
+    def _interpret(self, *given: Any) -> Any:
+        began = thread_time()
+        with np.errstate(all="ignore"):  # as compiled code does
+            result = self._kernel.py_func(*given)
+        self._spent += thread_time() - began
+        return result
+
+    @cached_property
+    def _is_on_disk(self) -> bool:
+        file = getattr(self._kernel._cache, "_cache_file", None)
+        return file is not None and Path(file._index_path).exists()
+
+
+def _one_at_a_time(compile_it: Callable[[Any], Any], lock: Path) -> Callable[[Any], Any]:
+    """Compile a kernel in one process while others wait: they find it on the disk then."""
+
+    def alone(signature: Any) -> Any:
+        # numba's lock comes first: who has it may wait for the file, never the reverse.
+        with global_compiler_lock, _held(lock):
+            return compile_it(signature)
+
+    return alone
+
+
+@contextmanager
+def _held(lock: Path) -> Iterator[None]:
+    """Hold a lock between processes, where files can be locked; it ends with the process."""
+    with ExitStack() as open_files:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            lock.parent.mkdir(exist_ok=True)
+            file = open_files.enter_context(lock.open("a"))
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 class _KernelPlace(_CacheLocator):

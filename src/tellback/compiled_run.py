@@ -9,7 +9,8 @@ bit. Any other run is left to ``play``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,12 +26,13 @@ from tellback.agents.one_hot import OneHotAgent, shares_and_widths
 from tellback.agents.uniform import UniformAgent
 from tellback.arrays import AnyArray, Array, Indices
 from tellback.compiled import compiled
-from tellback.match_check import MatchCheck, match_check
+from tellback.match_check import MatchCheck, MatchTally, match_check
 from tellback.models import mixture_kernels
 from tellback.models.counts import SIZE
-from tellback.models.ellipsoid import Ellipsoid, quadratic_forms, rank_one
+from tellback.models.ellipsoid import Ellipsoid, rank_one
 from tellback.models.mixture import MixtureModel
-from tellback.models.quadratic_forms import BLAS_FROM
+from tellback.models.quadratic_forms import quadratic_forms
+from tellback.responses import Listed
 from tellback.roles import AgentSpec, WorldSpec
 from tellback.run import PROGRESS_EVERY
 from tellback.sources import is_own
@@ -44,9 +46,12 @@ OPTIMISM, DITHERING, UNIFORM, ONE_HOT = range(4)
 DRAWN, PICKED, BOTH_PICKED = range(3)
 WORLD, AGENT, TEACHER = range(3)
 
+BLOCK = 250_000
+"""Rounds of a study's run that are in memory at a time, 40 bytes each."""
+
 
 class CompiledRun(NamedTuple):
-    """What was played: one entry a round, and the agent as the run left it."""
+    """What was played: one entry a round, and the agent as these rounds left it."""
 
     instructions: Indices
     responses: Indices
@@ -61,10 +66,23 @@ class CompiledRun(NamedTuple):
         return np.cumsum(self.regrets)
 
     @property
+    def matches(self) -> Array:
+        """1 where the description was the instruction."""
+        matches: Array = (self.instructions == self.descriptions).astype(np.float64)
+        return matches
+
+    @property
     def match_check(self) -> MatchCheck | None:
         """Matches held against the hidden rewards."""
-        matches = (self.instructions == self.descriptions).astype(np.float64)
-        return match_check(matches, self.rewards)
+        return match_check(self.matches, self.rewards)
+
+
+class ThinnedRun(NamedTuple):
+    """A run of which only some points of the regret curve are kept, so that it may be long."""
+
+    curve: Array
+    match_check: MatchCheck | None
+    agent: ModelAgent | OneHotAgent
 
 
 def is_compiled_in(world: WorldSpec) -> bool:
@@ -83,47 +101,79 @@ def play_compiled(
     progress: Callable[[int], object] | None = None,
 ) -> CompiledRun | None:
     """The run that ``play`` would play; None if it is not of the kind that is compiled."""
+    return next(played_blocks(world, agent, rounds, seed, progress, rounds), None)
+
+
+def play_thinned(
+    world: WorldSpec,
+    agent: AgentSpec,
+    rounds: int,
+    seed: int,
+    points: Indices,
+    progress: Callable[[int], object] | None = None,
+) -> ThinnedRun | None:
+    """The same, of which only the regret after some rounds is kept, and whether matches fit.
+
+    Memory does not grow with the rounds. ``points`` are in ascending order.
+    """
+    curve, tally, regret, done, live = np.empty(len(points)), MatchTally(), 0.0, 0, None
+    for block in played_blocks(world, agent, rounds, seed, progress, BLOCK):
+        sums = np.cumsum(np.concatenate([[regret], block.regrets]))  # as if it were one sum
+        here = slice(*np.searchsorted(points, [done, done + len(block.regrets)], side="right"))
+        curve[here] = sums[points[here] - done]
+        tally.add(block.matches, block.rewards)
+        regret, done, live = float(sums[-1]), done + len(block.regrets), block.agent
+    return None if live is None else ThinnedRun(curve, tally.check(), live)
+
+
+def played_blocks(
+    world: WorldSpec,
+    agent: AgentSpec,
+    rounds: int,
+    seed: int,
+    progress: Callable[[int], object] | None,
+    most: int,
+) -> Iterator[CompiledRun]:
+    """The same in blocks of ``most`` rounds at most; none if it is not of the compiled kind.
+
+    A block overwrites the one before it, and all have one live agent.
+    """
     if not is_compiled_in(world) or is_own(type(agent)):  # the user's own is built once, by play
-        return None
+        return
     streams = Streams(seed)
     live: Any = agent.build(world.facts, streams.init("agent"))
     explores = _explores(live)
     if explores is None:
-        return None
-    simulation: Any = world.build(streams.init("world"))
-    tables = simulation.truth.tables
-    if tables is None:
-        return None
+        return
+    listed, drawn_from = _drawn(world, seed)
+    if drawn_from is None:
+        return
     picks = DRAWN
     if isinstance(world, Adversarial):
         picks = BOTH_PICKED if world.picks == BOTH else PICKED
-        inner = simulation.world.inner
-    else:
-        inner = simulation.world
-    listed, kind = inner.listed, explores[0]
-    contexts, (instructions, responses) = len(listed), tables[0].shape[1:]
+    kind, dim = explores[0], world.facts.dim
+    contexts, instructions, responses = drawn_from[2].shape
     sigma = (np.eye(0), np.empty(0), 0.0)
     if kind == OPTIMISM:
-        if contexts > 1 and inner.facts.dim**2 * responses >= BLAS_FROM:
-            return None  # widths are products of the library of linear algebra
         sigma = live.explorer.ellipsoid.for_kernels(listed[0] if contexts == 1 else None)
-    model = live.model if kind in (OPTIMISM, DITHERING) else MixtureModel(1, inner.facts.dim)
+    model = live.model if kind in (OPTIMISM, DITHERING) else MixtureModel(1, dim)
     for one in listed:
         model.accept(one)
     counted = np.empty((0, 0, 0)), np.empty((0, 0))
     if kind == ONE_HOT:
         counted = live.for_kernels(contexts, responses)
     keys = [streams.stream(role).key for role in ("world", "agent", "teacher")]
-    x, y, told = np.empty((3, rounds), dtype=np.int64)
-    rewards, regrets = np.empty((2, rounds))
+    room = min(most, rounds)
+    x, y, told = np.empty((3, room), dtype=np.int64)
+    rewards, regrets = np.empty((2, room))
     met, latest = np.full(contexts, -1), np.full((contexts, instructions), np.inf)
-    drawn_from = stacked_columns(listed), simulation.teacher.cumulative, *tables
-    done = 0
+    done = first = 0
     while done < rounds:
-        last = min(rounds, done + PROGRESS_EVERY)
+        last = min(rounds, first + room, done + PROGRESS_EVERY)
         now = _play(
             done,
             last,
+            first,
             np.array(keys, dtype=np.uint64),
             drawn_from,
             (picks, met, latest),
@@ -138,11 +188,30 @@ def play_compiled(
         if now == done:
             raise not_finite(model)
         done = now
-    if kind == OPTIMISM:
-        live.explorer.ellipsoid.count += rounds
-    elif kind == ONE_HOT:
-        live.take(*counted)
-    return CompiledRun(x, y, told, rewards, regrets, live)
+        if done in (rounds, first + room):
+            if kind == OPTIMISM:
+                live.explorer.ellipsoid.count += done - first
+            elif kind == ONE_HOT:
+                live.take(*counted)
+            n = done - first
+            yield CompiledRun(x[:n], y[:n], told[:n], rewards[:n], regrets[:n], live)
+            first = done
+
+
+@lru_cache(1)  # the runs of one seed follow each other
+def _drawn(
+    world: WorldSpec, seed: int
+) -> tuple[Sequence[Listed], tuple[Array, Array, Array, Array] | None]:
+    """The responses of every context, and what a kernel draws and rewards from; None without it.
+
+    Features, cumulative probabilities of instructions, rewards, and the best of them.
+    """
+    simulation: Any = world.build(Streams(seed).init("world"))
+    inner = simulation.world.inner if isinstance(world, Adversarial) else simulation.world
+    tables = simulation.truth.tables
+    if tables is None:
+        return inner.listed, None
+    return inner.listed, (stacked_columns(inner.listed), simulation.teacher.cumulative, *tables)
 
 
 def _explores(agent: Any) -> tuple[int, float, float, bool] | None:
@@ -170,6 +239,7 @@ def _explores(agent: Any) -> tuple[int, float, float, bool] | None:
 def _play(
     start: int,
     last: int,
+    offset: int,
     keys: AnyArray,
     world: tuple[Array, Array, Array, Array],
     adversary: tuple[int, Indices, Array],
@@ -181,8 +251,8 @@ def _play(
 ) -> int:
     """Play some rounds; returns how many are done in all.
 
-    It stops early if there is no room for another entry of the model, or an estimate is not
-    finite.
+    The first ``offset`` rounds are not in the arrays of what was played. It stops early if there
+    is no room for another entry of the model, or an estimate is not finite.
     """
     instructions, responses, descriptions, rewards, regrets = played
     listed, cumulative, tables, bests = world
@@ -192,7 +262,8 @@ def _play(
     first, links, numbers, slots, sizes, expected, totals, refresh, smoothing = learned
     counts, tried = counted
     contexts, dim, count = listed.shape
-    estimates, g, no_widths = np.empty(count), np.empty(dim), np.empty(0)
+    estimates, g = np.empty(count), np.empty(dim)
+    no_widths, no_log = np.empty(0), np.empty((0, 0))
     for done in range(start, last):
         t = np.uint64(done + 1)
         if sizes[SIZE] == len(links):
@@ -238,11 +309,12 @@ def _play(
             )
         if kind == OPTIMISM:
             kept = widths if contexts == 1 else no_widths
-            rank_one(inverse, g, 1.0, 0.0, longest, columns, kept)
-        instructions[done], responses[done], descriptions[done] = x, y, told
-        rewards[done] = tables[s, x, y]
-        regrets[done] = bests[s, x] - tables[s, x, y]
-        latest[s if picks == BOTH_PICKED else 0, x] = regrets[done]
+            rank_one(inverse, g, 1.0, 0.0, longest, columns, kept, no_log, 0)
+        n = done - offset
+        instructions[n], responses[n], descriptions[n] = x, y, told
+        rewards[n] = tables[s, x, y]
+        regrets[n] = bests[s, x] - tables[s, x, y]
+        latest[s if picks == BOTH_PICKED else 0, x] = regrets[n]
     return last
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.compiled import compiled, compiled_freely
+from tellback.compiled import compiled, compiled_freely, compiled_lazily
 from tellback.errors import one_of
 
 TIES = ("first", "random")
@@ -24,7 +24,7 @@ Estimates that are equal in exact arithmetic drift apart by some 1e-12 in 10,000
 """
 
 
-@compiled
+@compiled_lazily
 def maxima(values: Array, random: bool) -> Indices:
     """Where the highest values are: all that tie, or the first of them only.
 
@@ -57,7 +57,7 @@ def _total(values: Array) -> float:
     return total
 
 
-@compiled
+@compiled_lazily
 def _highest(values: Array) -> float:
     """The highest of finite values, in eight lanes that do not wait for each other."""
     lanes = np.full(8, values[0])
@@ -73,7 +73,7 @@ def _highest(values: Array) -> float:
     return highest
 
 
-@compiled
+@compiled_lazily
 def _reaches(values: Array, lowest: float) -> bool:
     """Whether any value is high enough. It counts: a loop that may end early has one lane."""
     count = 0

@@ -30,6 +30,8 @@ from tests.support.explorers import (
     a_task,
 )
 
+pytestmark = pytest.mark.first
+
 PICTURES = Images(responses=4, colours=("red", "blue", "grey"), encoder=Thumbnail(cells=2))
 TINY = Sentence(steps=1, batch=4)
 NEW: list[AgentSpec] = [

@@ -58,17 +58,20 @@ def test_the_first_step_goes_by_the_sign_of_the_gradient() -> None:
     np.testing.assert_allclose(theta_of(model), -0.01 * np.sign(slope), rtol=1e-6)
 
 
-def test_further_steps_are_those_of_an_independent_adam() -> None:
+@pytest.mark.parametrize("instructions", [1, 4, 40, 64, 65, 300])
+@pytest.mark.parametrize("dim", [1, 3, 8, 10, 17])
+def test_further_steps_are_those_of_an_independent_adam(instructions: int, dim: int) -> None:
     rng = np.random.default_rng(1)
-    features, rows = random_simplex(rng, 6, 3), rng.integers(4, size=6).tolist()
-    model = MixtureByAdamModel(4, 3, 0.05, 1)
+    features = random_simplex(rng, 60, dim)
+    rows = rng.integers(instructions, size=60).tolist()
+    theta = rng.standard_normal((instructions, dim))
+    model = MixtureByAdamModel(instructions, dim, 0.05, 1, theta.copy())
     for x, g in zip(rows, features, strict=True):
         model._counts.add(x, g)
     model.climb(25)
-    expected = adam(
-        np.zeros((4, 3)), lambda theta: softmax_gradient(theta, rows, features), 0.05, 25
-    )
+    expected = adam(theta, lambda theta: softmax_gradient(theta, rows, features), 0.05, 25)
     np.testing.assert_allclose(theta_of(model), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.f.sum(axis=0), 1, rtol=1e-12)
 
 
 def test_repeated_descriptions_weigh_as_often_as_they_came() -> None:

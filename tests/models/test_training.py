@@ -12,6 +12,7 @@ from scipy import stats
 
 from tellback.models.lanes import Floats
 from tellback.models.training import adam_step, draw_batch, packed
+from tellback.models.vectors import LANES
 from tellback.models.words import BEGIN, END
 from tests.support.gru_cases import SINGLE, Batch, Indices, laid_out
 
@@ -95,7 +96,7 @@ def histories(draw: st.DrawFn) -> History:
 def unpacked(batch: Batch) -> list[tuple[bytes, tuple[int, ...]]]:
     """The sentences of a batch with their features, read lane by lane."""
     found = []
-    for lane in range(batch.features.shape[1]):
+    for lane in range(batch.lanes[0]):
         steps = [step for step, number in enumerate(batch.lanes) if lane < number]
         assert steps == list(range(len(steps))), "a sentence that has ended does not go on"
         at = [int(batch.begins[step]) + lane for step in steps]
@@ -120,9 +121,9 @@ def test_every_sentence_of_a_batch_is_in_a_lane_of_its_own(history: History, dat
     assert sorted(found) == sorted(expected)
     lengths = [len(said) for _, said in found]
     assert lengths == sorted(lengths, reverse=True)
-    # Nothing but these sentences: every place belongs to a lane of a step.
-    assert len(batch.read) == len(batch.said) == sum(length + 1 for length in lengths)
-    assert int(batch.lanes.sum()) == len(batch.read)
+    # Nothing but these sentences, and zeros up to whole vectors.
+    assert int(batch.lanes.sum()) == sum(length + 1 for length in lengths)
+    assert len(batch.read) == len(batch.said) == sum(-(-batch.lanes // LANES) * LANES)
     # The very arrays that the gradient was tried with above.
     by_hand = laid_out(history.features[drawn], [history.sentence(entry) for entry in drawn])
     for name, right in by_hand._asdict().items():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tellback.models.gru_weights import Sizes, Weights
 from tellback.models.lanes import Floats
+from tellback.models.vectors import LANES
 from tellback.models.words import BEGIN, END
 
 torch = pytest.importorskip("torch")
@@ -30,23 +31,33 @@ class Batch(NamedTuple):
     features: Floats
     read: Indices
     said: Indices
-    begins: NDArray[np.uint64]
-    lanes: NDArray[np.uint64]
+    begins: Indices
+    lanes: Indices
 
 
 def laid_out(features: Floats, sentences: list[list[int]]) -> Batch:
-    """Sentences side by side, the longest first: all their first words, then all second ones."""
+    """Sentences side by side, the longest first: all their first words, then all second ones.
+
+    Each step is filled up with zeros to whole vectors.
+    """
     order = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
     lines = [[BEGIN, *sentences[i], END] for i in order]
     steps = [[line for line in lines if t < len(line)] for t in range(1, len(lines[0]))]
     lanes = [len(step) for step in steps]
+    rooms = [[0] * (-len(step) % LANES) for step in steps]
     return Batch(
-        np.ascontiguousarray(features[order].T),
-        np.array([line[t] for t, step in enumerate(steps) for line in step], dtype=np.int64),
-        np.array([line[t + 1] for t, step in enumerate(steps) for line in step], dtype=np.int64),
-        np.cumsum([0, *lanes[:-1]]).astype(np.uint64),
-        np.array(lanes, dtype=np.uint64),
+        np.ascontiguousarray(np.pad(features[order], ((0, -len(order) % LANES), (0, 0))).T),
+        np.array([w for t, step in enumerate(steps) for w in _at(step, t) + rooms[t]]),
+        np.array([w for t, step in enumerate(steps) for w in _at(step, t + 1) + rooms[t]]),
+        np.cumsum([0, *(len(step) + len(room) for step, room in zip(steps, rooms, strict=True))])[
+            :-1
+        ],
+        np.array(lanes),
     )
+
+
+def _at(step: list[list[int]], place: int) -> list[int]:
+    return [line[place] for line in step]
 
 
 def parameters(model: TorchSentenceModel, sizes: Sizes, of: str = "grad") -> Weights:

@@ -47,7 +47,7 @@ def need(part: str, why_missing: str | None) -> None:
 def postgres_server() -> Iterator[Postgres]:
     """One PostgreSQL for all tests of this process; each takes a database of its own."""
     need("PostgreSQL", real_postgres.missing())
-    server = Postgres()
+    server = Postgres(in_memory=True)
     try:
         yield server
     finally:

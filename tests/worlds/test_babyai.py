@@ -24,6 +24,8 @@ from tests.support.babyai_env import ask, fulfilled_last, instruction, started, 
 from tests.test_truth_is_hidden import Wanderer, reachable
 from tests.worlds.test_babyai_grid import responses
 
+pytestmark = pytest.mark.first
+
 SMALL = BabyAI("GoToLocal", missions=64)
 
 

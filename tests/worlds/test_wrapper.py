@@ -19,6 +19,8 @@ from tellback.worlds import Adversarial, Demonstrations, Hard, Realizable, Synth
 from tests.support.theory_worlds import PICTURES, SMALL, begun
 from tests.test_truth_is_hidden import leaks, modules_of_others, played, reachable
 
+pytestmark = pytest.mark.first
+
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "too few responses": (lambda: Hard(responses=21), "responses must be at least 8e, which is 22"),
     "too few rounds": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.compiled import compiled
+from tellback.compiled import compiled, compiled_lazily
 from tellback.errors import SettingError
 from tellback.responses import SIMPLEX_TOLERANCE
 from tellback.roles import State
@@ -152,7 +152,7 @@ def refuse_features(features: Array) -> None:
     )
 
 
-@compiled
+@compiled_lazily
 def count(
     x: int,
     features: Array,
@@ -187,7 +187,7 @@ def count(
     return entry
 
 
-@compiled
+@compiled_lazily
 def _slot(x: int, features: Array, links: Indices, numbers: Array, slots: Indices) -> int:
     """The slot of this entry in the hash table, or the empty slot where it belongs."""
     dim = len(features)

@@ -9,9 +9,9 @@ from typing import Annotated, Protocol
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.compiled import compiled, compiled_for_threads
+from tellback.compiled import compiled_for_threads, compiled_lazily
 from tellback.errors import SettingError, real, whole
-from tellback.models.quadratic_forms import BLAS_FROM, QuadraticForms
+from tellback.models.quadratic_forms import quadratic_forms_in_threads
 from tellback.models.states import demand_size, saved_array
 from tellback.models.threads import in_threads
 from tellback.responses import TILE, Listed
@@ -103,7 +103,6 @@ class Ellipsoid:
         self._columns = _NO_COLUMNS  # those of the cached responses
         self._widths = _NO_WIDTHS
         self._updated = False  # whether the cached widths were updated since they were computed
-        self.forms = QuadraticForms()
         self._seen = 0  # updates that are in the cached widths
         self.log: Array = np.empty((0, dim + 1))
         self.changes = self.growths = 0
@@ -156,7 +155,7 @@ class Ellipsoid:
             columns, widths = self._columns, self._widths
         self._updated = True
         row = self.changes % len(self.log) if len(self.log) else 0
-        if not _rank_one(
+        if not rank_one(
             self.inverse, features, sign, lost, longest, columns, widths, self.log, row
         ):
             return False
@@ -207,18 +206,12 @@ class Ellipsoid:
             self._catch_up()
             widths = self._widths
         else:
-            widths = self._computed(responses)
+            widths = quadratic_forms_in_threads(self.inverse, responses.columns)
             if keep:
                 self._updated = False
         if keep:
             self._cache(responses, widths)
         return widths
-
-    def _computed(self, responses: Listed) -> Array:
-        if self._shape[0] ** 2 * len(responses) < BLAS_FROM:
-            return quadratic_forms(self.inverse, responses.columns)
-        forms, _ = self.forms(self.inverse, responses.columns, self.inverse[0])
-        return forms
 
     def _cache(self, responses: Listed, widths: Array) -> None:
         self._cached, self._columns, self._widths = responses, responses.columns, widths
@@ -284,31 +277,8 @@ _NO_COLUMNS = np.frombuffer(bytes(8)).reshape(1, 1)[:, :0]  # of the type of a L
 _NO_WIDTHS = np.empty(0)
 
 
-@compiled
-def quadratic_forms(inverse: Array, columns: Array) -> Array:
-    """g' Sigma^-1 g for every column g."""
-    dim, responses = columns.shape
-    forms = np.zeros(responses)
-    half = np.empty(responses)
-    whole = dim - dim % 4
-    for i in range(dim):
-        for y in range(responses):
-            half[y] = 0.0
-        for j in range(0, whole, 4):  # four at a time, in the same order: half is read once
-            g0, g1, g2, g3 = columns[j], columns[j + 1], columns[j + 2], columns[j + 3]
-            a0, a1, a2, a3 = inverse[i, j], inverse[i, j + 1], inverse[i, j + 2], inverse[i, j + 3]
-            for y in range(responses):
-                half[y] = half[y] + a0 * g0[y] + a1 * g1[y] + a2 * g2[y] + a3 * g3[y]
-        for j in range(whole, dim):
-            for y in range(responses):
-                half[y] += inverse[i, j] * columns[j, y]
-        for y in range(responses):
-            forms[y] += half[y] * columns[i, y]
-    return forms
-
-
-@compiled
-def _rank_one(
+@compiled_lazily
+def rank_one(
     inverse: Array,
     g: Array,
     sign: float,
@@ -326,14 +296,14 @@ def _rank_one(
     if g'g is above ``longest``. u and its factor are written to a row of the log, if it has rows.
     """
     dim = len(g)
-    u = np.empty(dim)
+    u = np.zeros(dim)
+    for j in range(dim):  # the inverse is symmetric: along its rows, all sums at once
+        along, factor = inverse[j], g[j]
+        for i in range(dim):
+            u[i] += along[i] * factor
     grown, length = 1.0, 0.0
     for i in range(dim):
-        product = 0.0
-        for j in range(dim):
-            product += inverse[i, j] * g[j]
-        u[i] = product
-        grown += sign * g[i] * product
+        grown += sign * g[i] * u[i]
         length += g[i] * g[i]
     if not (np.isfinite(grown) and grown > lost * length and length <= longest):
         return False
@@ -342,31 +312,19 @@ def _rank_one(
         for i in range(dim):  # assigning to a slice takes half a second to compile
             log[row, i] = u[i]
         log[row, dim] = shrink
-    for i in range(dim):
-        for j in range(i + 1):  # one triangle, mirrored: stays exactly symmetric
-            inverse[i, j] -= u[i] * (u[j] * shrink)
-            inverse[j, i] = inverse[i, j]
+    v = u * shrink
+    for i in range(dim):  # the same number on both sides of the diagonal: it stays symmetric
+        along, one, other = inverse[i], u[i], v[i]
+        for j in range(i + 1):
+            along[j] -= one * v[j]
+        for j in range(i + 1, dim):
+            along[j] -= u[j] * other
     for first in range(0, len(widths), TILE):
         _update(columns, widths, u, shrink, first, min(first + TILE, len(widths)))
     return True
 
 
-@compiled
-def rank_one(
-    inverse: Array,
-    g: Array,
-    sign: float,
-    lost: float,
-    longest: float,
-    columns: Array,
-    widths: Array,
-) -> bool:
-    """The same without a log, for other kernels."""
-    no_log = np.empty((0, 0))
-    return _rank_one(inverse, g, sign, lost, longest, columns, widths, no_log, 0)
-
-
-@compiled
+@compiled_lazily
 def _update(columns: Array, widths: Array, u: Array, shrink: float, first: int, end: int) -> None:
     """Update the widths of some responses for a new Sigma."""
     along = np.zeros(end - first)

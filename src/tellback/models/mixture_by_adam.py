@@ -10,13 +10,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from tellback.arrays import Array, Indices
-from tellback.compiled import compiled_freely
+from tellback.arrays import Array
 from tellback.errors import whole
-from tellback.models.counts import COUNT, FEATURES, INSTRUCTION, Counts
+from tellback.models.adam_kernels import EIGHT, climb
+from tellback.models.counts import Counts
 from tellback.models.model import ModelSpec, checked_instruction, demand_distributions, demand_table
 from tellback.models.states import saved_array
-from tellback.models.training import EPSILON, FIRST_DECAY, SECOND_DECAY
 from tellback.responses import Listed
 from tellback.roles import Facts, Instruction, State
 from tellback.specs import Count, NonNegative, Positive
@@ -37,7 +36,7 @@ class MixtureByAdam(ModelSpec):
         it: 0 makes every column of F uniform, 1 is that of PyTorch's ``randn``.
     """
 
-    version: ClassVar[int] = 2  # compiled: the last bits differ from PyTorch's
+    version: ClassVar[int] = 3  # compiled, in vectors: the last bits differ from PyTorch's
 
     learning_rate: Positive = 0.001
     steps: Count = 1
@@ -70,9 +69,10 @@ class MixtureByAdamModel:
         self._theta: Array = np.zeros(shape) if theta is None else theta
         self._first, self._second = np.zeros(shape), np.zeros(shape)
         self._steps_done = 0
-        self._gradient = np.empty(shape)
-        self._f = np.empty(shape)
-        self._update_f()
+        self._f = _with_room(shape)
+        self._rows: Array = np.zeros((0, -(-dim // EIGHT) * EIGHT))  # the entries' features
+        self._known = 0  # entries of which they are
+        self._climb(0)
 
     @property
     def f(self) -> Array:
@@ -93,26 +93,25 @@ class MixtureByAdamModel:
 
     def climb(self, steps: int) -> None:
         """Take steps of Adam on the mean log-likelihood of all descriptions."""
-        counts = self._counts
-        total = float(counts.counts.sum())
-        for _ in range(steps):
-            self._steps_done += 1
-            _slope(self._f, counts.links, counts.numbers, counts.size, total, self._gradient)
-            _step(
-                self._theta,
-                self._gradient,
-                self._first,
-                self._second,
-                self._learning_rate / (1 - FIRST_DECAY**self._steps_done),
-                1 / np.sqrt(1 - SECOND_DECAY**self._steps_done),
-            )
-            self._update_f()
+        self._climb(steps)
+        self._steps_done += steps
 
-    def _update_f(self) -> None:
-        """F from theta. numpy's exponential is vectorised, numba's is not."""
-        _below_highest(self._theta, self._f)
-        np.exp(self._f, out=self._f)
-        _normalise(self._f)
+    def _climb(self, steps: int) -> None:
+        """Take steps; F is that of the last theta."""
+        counts = self._counts
+        if counts.size > len(self._rows):
+            more = np.zeros((max(256, counts.size), self._rows.shape[1]))
+            self._rows = np.concatenate([self._rows, more])
+        new = slice(self._known, counts.size)
+        self._rows[new, : self._f.shape[1]] = counts.features[new]
+        self._known = counts.size
+        climb(
+            (self._theta, self._first, self._second, self._f),
+            (counts.first, counts.links, self._rows[: counts.size], counts.counts.copy()),
+            self._learning_rate,
+            self._steps_done,
+            steps,
+        )
 
     def log_likelihood(self) -> float:
         """The sum over descriptions of log f-hat(x') . g(y, s)."""
@@ -135,66 +134,10 @@ class MixtureByAdamModel:
         done = whole("adam_steps", state["adam_steps"], at_least=0)
         self._counts.restore(state)
         self._theta, self._first, self._second = saved
-        self._steps_done = done
-        self._update_f()
+        self._steps_done, self._known = done, 0
+        self._climb(0)
 
 
-@compiled_freely
-def _below_highest(theta: Array, below: Array) -> None:
-    """Theta minus the highest value of its column: 0 or less."""
-    highest = theta[0].copy()
-    for x in range(len(theta)):
-        for i in range(theta.shape[1]):
-            highest[i] = theta[x, i] if theta[x, i] > highest[i] else highest[i]
-    for x in range(len(theta)):
-        for i in range(theta.shape[1]):
-            below[x, i] = theta[x, i] - highest[i]
-
-
-@compiled_freely
-def _normalise(f: Array) -> None:
-    """Scale every column to sum to 1."""
-    totals = np.zeros(f.shape[1])
-    for x in range(len(f)):
-        for i in range(f.shape[1]):
-            totals[i] += f[x, i]
-    scales = 1 / totals
-    for x in range(len(f)):
-        for i in range(f.shape[1]):
-            f[x, i] *= scales[i]
-
-
-@compiled_freely
-def _slope(
-    f: Array, links: Indices, numbers: Array, size: int, total: float, gradient: Array
-) -> None:
-    """The derivative of minus the mean log-likelihood by theta."""
-    dim = f.shape[1]
-    gradient[:] = 0.0
-    for entry in range(size):
-        x = links[entry, INSTRUCTION]
-        p = 0.0
-        for i in range(dim):
-            p += f[x, i] * numbers[entry, FEATURES + i]
-        weight = numbers[entry, COUNT] / (total * p)
-        for i in range(dim):
-            gradient[x, i] -= weight * numbers[entry, FEATURES + i]
-    means = np.zeros(dim)
-    for x in range(len(f)):
-        for i in range(dim):
-            means[i] += f[x, i] * gradient[x, i]
-    for x in range(len(f)):
-        for i in range(dim):
-            gradient[x, i] = f[x, i] * (gradient[x, i] - means[i])
-
-
-@compiled_freely
-def _step(
-    theta: Array, gradient: Array, first: Array, second: Array, rate: float, scale: float
-) -> None:
-    """One step of Adam; the learning rate and the scale include the bias correction."""
-    at, slope, m, v = theta.ravel(), gradient.ravel(), first.ravel(), second.ravel()
-    for i in range(len(at)):
-        m[i] = FIRST_DECAY * m[i] + (1 - FIRST_DECAY) * slope[i]
-        v[i] = SECOND_DECAY * v[i] + (1 - SECOND_DECAY) * slope[i] * slope[i]
-        at[i] -= rate * m[i] / (np.sqrt(v[i]) * scale + EPSILON)
+def _with_room(shape: tuple[int, int]) -> Array:
+    """An array whose last row can be read in whole vectors."""
+    return np.zeros(shape[0] * shape[1] + EIGHT)[: shape[0] * shape[1]].reshape(shape)

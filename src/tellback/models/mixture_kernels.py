@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.compiled import compiled
+from tellback.compiled import compiled, compiled_lazily
 from tellback.models.counts import (
     COUNT,
     CURSOR,
@@ -31,7 +31,7 @@ OTHERS = 4
 """One other entry is refreshed for so many entries of the described instruction."""
 
 
-@compiled
+@compiled_lazily
 def estimate(
     expected: Array, totals: Array, smoothing: float, x: int, columns: Array, estimates: Array
 ) -> None:
@@ -57,7 +57,7 @@ def mix(f: Array, columns: Array, mixed: Array) -> None:
                 mixed[row, y] += f[row, i] * columns[i, y]
 
 
-@compiled
+@compiled_lazily
 def _probability(expected: float, total: float, smoothing: float, instructions: int) -> float:
     """F[x, i] from the expected count of the instruction and the total of the component."""
     total += smoothing * instructions
@@ -74,7 +74,7 @@ def f_hat(expected: Array, totals: Array, smoothing: float) -> Array:
     return f
 
 
-@compiled
+@compiled_lazily
 def _refresh(
     numbers: Array,
     expected: Array,
@@ -107,7 +107,7 @@ def _refresh(
         inverse_totals[i] = 1.0 / smoothed if smoothed > NO_DATA else 0.0
 
 
-@compiled
+@compiled_lazily
 def learn(
     x: int,
     features: Array,

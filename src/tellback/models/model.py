@@ -77,6 +77,10 @@ class Searching(SharesSigma, Protocol):
         wanted, or the first alone.
         """
 
+    @property
+    def unproven(self) -> str:
+        """Why a bound on regret by what it finds is not proven; '' if it can be."""
+
 
 @runtime_checkable
 class LearnsSilence(Protocol):

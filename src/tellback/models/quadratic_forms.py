@@ -1,74 +1,70 @@
-"""g' A g for many responses, by the library of linear algebra (BLAS)."""
+"""g' A g for many responses."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.compiled import compiled
+from tellback.compiled import compiled, compiled_for_threads
+from tellback.models.register_sums import LANES, ROWS, add_forms, add_fused_forms
+from tellback.models.threads import in_threads
 
-BLAS_FROM = 2**17
-"""Products from which on the library is used. For fewer, a plain loop is about as quick."""
+FUSED_FROM = 2**17
+"""Products from which on each is added without being rounded first, where the processor can."""
 
-_BLOCK = 16  # columns; with a multiple of them, no result depends on the library's threads
-_AT_ONCE = 2**19  # numbers of features in a product
-_CUT_FROM, _ROWS = 64, 4  # from that size on, the matrix is cut into so many blocks of rows
+_CUT_FROM, _PARTS = 64, 4  # so many fused features are cut into parts: one triangle of these
 
-
-class QuadraticForms:
-    """Computes g' A g of every column g, in memory that it keeps.
-
-    To allocate that memory anew each time would take longer than the product.
-    """
-
-    def __init__(self) -> None:
-        self._memory: Array = np.empty((2, 0))
-
-    def __call__(self, matrix: Array, columns: Array, f: Array) -> tuple[Array, Array]:
-        """The quadratic form of a symmetric matrix, and f . g, for every column g."""
-        dim, responses = columns.shape
-        forms, products = np.zeros((2, responses))
-        room = max(_AT_ONCE // dim // _BLOCK * _BLOCK, _BLOCK)
-        for first in range(0, responses, room):
-            count = min(room, responses - first)
-            padded = -(-count // _BLOCK) * _BLOCK
-            if dim * padded > self._memory.shape[1]:
-                self._memory = np.empty((2, dim * padded))
-            block, half = self._memory[:, : dim * padded].reshape(2, dim, padded)
-            if padded == responses and columns.dtype == np.float64:
-                block = columns
-            else:
-                block[:, :count] = columns[:, first : first + count]
-                block[:, count:] = 0.0
-            _multiply_upper(matrix, block, half)
-            end = first + count
-            _sum_products(half, block, f, forms[first:end], products[first:end])
-        return forms, products
+THREADS_FROM = 2**22
+"""Products from which on a thread is worth its start."""
 
 
-def _multiply_upper(matrix: Array, block: Array, half: Array) -> None:
-    """U g for every column g, where g' U g = g' A g: the upper triangle of A, taken twice.
-
-    The triangle is made of blocks. It has little more than half the products of A.
-    """
-    dim = len(matrix)
-    if dim < _CUT_FROM:
-        np.dot(matrix, block, out=half)
-        return
-    rows = -(-dim // _ROWS)
-    for top in range(0, dim, rows):
-        upper = 2.0 * matrix[top : top + rows, top:]
-        upper[:, :rows] = matrix[top : top + rows, top : top + rows]
-        np.dot(upper, block[top:], out=half[top : top + rows])
+def quadratic_forms_in_threads(matrix: Array, columns: Array) -> Array:
+    """The same bits as ``quadratic_forms``, by several threads if there are many products."""
+    dim, responses = columns.shape
+    blocks = -(-responses // LANES)
+    forms = np.zeros(blocks * LANES)
+    least = THREADS_FROM // (dim * dim * LANES) + 1
+    in_threads(_add_forms, blocks, (matrix, columns, forms), least)
+    return forms[:responses]
 
 
 @compiled
-def _sum_products(half: Array, block: Array, f: Array, forms: Array, products: Array) -> None:
-    """Sum along the columns; rounding makes no form negative."""
-    for i in range(len(half)):
-        one, other, factor = half[i], block[i], f[i]
-        for y in range(len(forms)):
-            forms[y] += one[y] * other[y]
-            products[y] += factor * other[y]
-    for y in range(len(forms)):
-        forms[y] = max(forms[y], 0.0)
+def quadratic_forms(matrix: Array, columns: Array) -> Array:
+    """g' A g of every column g, for a symmetric matrix A; rounding makes none negative."""
+    blocks = -(-columns.shape[1] // LANES)
+    forms = np.zeros(blocks * LANES)
+    _add_forms(matrix, columns, forms, 0, blocks)
+    return forms[: columns.shape[1]]
+
+
+@compiled_for_threads
+def _add_forms(matrix: Array, columns: Array, forms: Array, begin: int, end: int) -> None:
+    """Add the forms of some blocks of ``LANES`` columns, whose sums stay in registers.
+
+    How they are rounded depends on the numbers of features and responses alone.
+    """
+    dim, responses = columns.shape
+    fused = dim * dim * responses >= FUSED_FROM
+    rows = -(-dim // ROWS) * ROWS
+    part = -(-dim // _PARTS) if fused and dim >= _CUT_FROM else dim
+    upper, block = np.zeros((rows, dim)), np.zeros((rows, LANES))
+    for i in range(dim):
+        row, own = matrix[i], upper[i]
+        for j in range(dim):
+            own[j] = row[j]
+        for j in range(i - i % part):  # left of the diagonal part
+            own[j] = 0.0
+        for j in range(i - i % part + part, dim):  # right of it: for their mirrors, too
+            own[j] *= 2.0
+    for at in range(begin * LANES, end * LANES, LANES):
+        for i in range(dim):
+            row, own = columns[i, at : at + LANES], block[i]
+            for y in range(len(row)):
+                own[y] = row[y]
+        for i in range(0, rows, ROWS):
+            if fused:
+                add_fused_forms(block, upper, i, i - i % part, dim, forms, at)
+            else:
+                add_forms(block, upper, i, 0, dim, forms, at)
+        for y in range(at, at + LANES):
+            forms[y] = max(forms[y], 0.0)

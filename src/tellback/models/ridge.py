@@ -21,19 +21,26 @@ from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.encoders.text import TextEncoderSpec, demand_text_encoder
 from tellback.errors import SettingError, one_of, whole
-from tellback.models.ellipsoid import LAZY, Ellipsoid, Lambda, demand_short, quadratic_forms
+from tellback.models.ellipsoid import LAZY, Ellipsoid, Lambda, demand_short
 from tellback.models.labels import EmbeddedLabels, LabelEncoder, SentenceLabels, TableLabels
 from tellback.models.model import ModelSpec
-from tellback.models.quadratic_forms import BLAS_FROM
+from tellback.models.quadratic_forms import THREADS_FROM, quadratic_forms
+from tellback.models.search.approximate import CAVEAT, Approximate, demand_faiss
 from tellback.models.search.found import Found, best_of
-from tellback.models.search.pruned import Pruned
+from tellback.models.search.pruned import PRUNE_FROM, UNCHECKED, Pruned
 from tellback.models.search.scan import scan
 from tellback.models.states import saved_array
 from tellback.responses import TILE, Listed
 from tellback.roles import Facts, Instruction, State
 
-SEARCHES = ("scan", "pruned")
+SEARCHES = ("scan", "pruned", "approximate")
 """How the best of many fixed responses is found."""
+
+_INDEXES: dict[str, tuple[float, type[Pruned | Approximate]]] = {
+    "pruned": (PRUNE_FROM, Pruned),
+    "approximate": (LAZY, Approximate),
+}
+"""What a search builds, from so many numbers of features on."""
 
 Search = Annotated[str, partial(one_of, options=SEARCHES)]
 """A setting that is one of them."""
@@ -49,10 +56,11 @@ class Ridge(ModelSpec):
         lambda. An explorer with the same lambda shares Sigma with the model.
     labels : TextEncoderSpec or None
         The encoder of sentences as labels. None is one-hot: no instructions share anything.
-    search : "scan" or "pruned"
+    search : "scan", "pruned" or "approximate"
         How an optimist finds its choice among fixed responses. ``scan`` looks at all of them each
         round. ``pruned`` keeps them in clusters, in a copy, and looks only at clusters that may
         hold the best: the same choices, and quicker where there are many responses in clusters.
+        ``approximate`` (extra ``faiss``) may miss the best, and proves nothing.
 
     Examples
     --------
@@ -76,6 +84,8 @@ class Ridge(ModelSpec):
             raise SettingError(
                 f"labels encode sentences; this world has a table of {facts.instructions}."
             )
+        if self.search == "approximate":
+            demand_faiss()
         return RidgeModel(self, facts)
 
 
@@ -100,13 +110,21 @@ class RidgeModel:
         self._counts = np.zeros(self._labels.size, dtype=np.int64)  # of descriptions, by row
         self._silent = 0  # rounds in Sigma that nobody described
         self._checked: Listed | None = None
-        self._prunes = spec.search == "pruned"
-        self._pruned: tuple[Listed, Pruned] | None = None
+        self._search = spec.search
+        self._indexed: Listed | None = None  # the responses of the index
+        self._index: Pruned | Approximate | None = None
 
     @property
     def described(self) -> int:
         """The number of descriptions learned."""
         return self.ellipsoid.count - self._silent
+
+    @property
+    def unproven(self) -> str:
+        """Why a bound by what its search finds is not proven; '' if it can be."""
+        if self._search == "approximate":
+            return CAVEAT
+        return "" if self._index is None else UNCHECKED
 
     def f(self, instruction: Instruction) -> Array:
         """f-hat(x)."""
@@ -122,17 +140,15 @@ class RidgeModel:
         rows, weights = self._labels.look_up(instruction)
         sigma = self.ellipsoid
         columns, inverse, sums = responses.columns, sigma.inverse, self._sums
-        if keep and self._prunes:
-            if self._pruned is None or self._pruned[0] is not responses:
-                self._pruned = responses, Pruned(responses, sigma)
-            return self._pruned[1].best(_f(inverse, sums, rows, weights), k, random)
+        least, index = _INDEXES.get(self._search, (np.inf, None))
+        if keep and index is not None and columns.size >= least:
+            if self._index is None or self._indexed is not responses:
+                self._indexed, self._index = responses, index(responses, sigma)
+            return self._index.best(_f(inverse, sums, rows, weights), k, random)
         if keep and columns.size >= LAZY:
             return scan(sigma, _f(inverse, sums, rows, weights), k, responses, random)
-        if not keep and self._dim**2 * len(responses) >= BLAS_FROM:
-            f = _f(inverse, sums, rows, weights)
-            widths, estimates = sigma.forms(inverse, columns, f)
-            return Found(*best_of(estimates, widths, k, random))
-        widths = sigma.squared_widths(responses, keep) if keep else _NONE
+        in_threads = self._dim**2 * len(responses) >= 2 * THREADS_FROM
+        widths = sigma.squared_widths(responses, keep) if keep or in_threads else _NONE
         return Found(*_best(inverse, sums, rows, weights, columns, widths, k, random))
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
@@ -242,9 +258,10 @@ def _f(inverse: Array, sums: Array, rows: Indices, weights: Array) -> Array:
         for i in range(dim):
             summed[i] += weights[k] * sums[rows[k], i]
     f = np.zeros(dim)
-    for i in range(dim):
-        for j in range(dim):
-            f[i] += inverse[i, j] * summed[j]
+    for j in range(dim):  # the inverse is symmetric: along its rows, all sums at once
+        along, factor = inverse[j], summed[j]
+        for i in range(dim):
+            f[i] += along[i] * factor
     return f
 
 

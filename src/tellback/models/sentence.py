@@ -51,6 +51,8 @@ class Sentence(ModelSpec):
     20
     """
 
+    version: ClassVar[int] = 2  # in vectors: the last bits differ from those of version 1
+
     hidden: Count = 10
     embedding: Count = 10
     layers: Count = 2

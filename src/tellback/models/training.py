@@ -8,7 +8,7 @@ from tellback.arrays import Indices
 from tellback.compiled import compiled
 from tellback.models.gru import gradient
 from tellback.models.gru_weights import Weights
-from tellback.models.lanes import F, Floats, Positions
+from tellback.models.lanes import F, Floats, whole_vectors
 from tellback.models.words import BEGIN, END
 
 FIRST_DECAY, SECOND_DECAY, EPSILON = 0.9, 0.999, 1e-8
@@ -72,21 +72,25 @@ def packed(
     entry_sentences: Indices,
     sentences: Indices,
     lengths: Indices,
-) -> tuple[Floats, Indices, Indices, Positions, Positions]:
-    """A batch in the layout of ``gradient``: sorted by length, the lanes of a step adjacent."""
+) -> tuple[Floats, Indices, Indices, Indices, Indices]:
+    """A batch in the layout of ``gradient``: sorted by length, the lanes of a step adjacent.
+
+    Each step has room for whole vectors. Where there is no sentence, the marks are 0.
+    """
     width, dim = len(drawn), entry_features.shape[1]
     longest = 0
     for entry in drawn:
         longest = max(longest, lengths[entry_sentences[entry]])
-    lanes = np.zeros(longest + 1, dtype=np.uint64)  # the end mark is a step too
+    lanes = np.zeros(longest + 1, dtype=np.int64)  # the end mark is a step too
     for entry in drawn:
-        lanes[: lengths[entry_sentences[entry]] + 1] += np.uint64(1)
-    begins = np.zeros(longest + 1, dtype=np.uint64)
+        for step in range(lengths[entry_sentences[entry]] + 1):
+            lanes[step] += 1
+    begins = np.zeros(longest + 1, dtype=np.int64)
     for step in range(longest):
-        begins[step + 1] = begins[step] + lanes[step]
-    total = int(begins[longest] + lanes[longest])
-    features = np.empty((dim, width), dtype=np.float32)
-    read, targets = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
+        begins[step + 1] = begins[step] + whole_vectors(lanes[step])
+    total = begins[longest] + whole_vectors(lanes[longest])
+    features = np.zeros((dim, whole_vectors(width)), dtype=np.float32)
+    read, targets = np.zeros(total, dtype=np.int64), np.zeros(total, dtype=np.int64)
     lane = 0
     for length in range(longest, -1, -1):
         for entry in drawn:
@@ -96,7 +100,7 @@ def packed(
             for i in range(dim):
                 features[i, lane] = entry_features[entry, i]
             for step in range(length + 1):
-                at = int(begins[step]) + lane
+                at = begins[step] + lane
                 read[at] = sentences[sentence, step - 1] if step > 0 else BEGIN
                 targets[at] = sentences[sentence, step] if step < length else END
             lane += 1

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.compiled import compiled
+from tellback.compiled import compiled, compiled_lazily
 from tellback.errors import SettingError, one_of, real, whole
 from tellback.responses import TILE, Listed
 from tellback.roles import Exchange, Facts, Simulation, Task, WorldSpec, new_tuple
@@ -188,7 +188,7 @@ class SyntheticTruth:
         # Not the features of the task, which the agent could have changed.
         self._columns = [responses.columns for responses in listed]
         fits = len(f) * sum(map(len, listed)) <= TABULATED_REWARDS
-        self._tables = [_rewards(f, columns) for columns in self._columns if fits]
+        self._tables = [_table(f, columns) for columns in self._columns if fits]
         self._bests = [table.max(axis=1) for table in self._tables]
         self._latest: tuple[Task | None, Array] = (None, np.empty(0))
 
@@ -277,7 +277,7 @@ def _checked_asks(asks: object, instructions: int) -> str | tuple[float, ...]:
     return given
 
 
-@compiled
+@compiled_lazily
 def draw_description(columns: Array, response: int, cumulative: Array, u: float) -> int:
     """Draw a component from g(y, s), then an instruction from its column of F, with one u."""
     dim, instructions = cumulative.shape
@@ -299,6 +299,21 @@ def draw_description(columns: Array, response: int, cumulative: Array, u: float)
         else:
             low = middle + 1
     return low
+
+
+PLAIN = 500_000
+"""Products up to which a table of rewards is computed without a kernel, which takes 0.4 seconds to
+compile."""
+
+
+def _table(f: Array, columns: Array) -> Array:
+    """The same as ``_rewards``, bit for bit."""
+    if len(f) * columns.size > PLAIN:
+        return _rewards(f, columns)
+    rewards = np.zeros((len(f), columns.shape[1]))
+    for weights, row in zip(f.T, columns, strict=True):
+        rewards += weights[:, None] * row
+    return rewards
 
 
 @compiled

@@ -8,12 +8,16 @@ import pytest
 from tellback import play
 from tellback.agents import LORIL
 from tellback.agents.agent import ModelAgent
-from tellback.models import Ridge, threads
+from tellback.models import Ridge, quadratic_forms, ridge, threads
 from tellback.models import ellipsoid as ellipsoids
 from tellback.models.search import clusters
+from tellback.models.search.pruned import Pruned
+from tellback.models.search.scan import scan
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, Task
 from tellback.worlds import Synthetic
+
+pytestmark = pytest.mark.first
 
 DIM, INSTRUCTIONS = 6, 3
 RNG = np.random.default_rng(3)
@@ -27,6 +31,7 @@ def small_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small clusters, so that there are some to be skipped."""
     assert FEATURES.size >= ellipsoids.LAZY, "these are too few for a scan of tiles"
     monkeypatch.setattr(clusters, "LARGEST", 300)
+    monkeypatch.setitem(ridge._INDEXES, "pruned", (0, Pruned))
 
 
 def built(search: str, ties: str = "first") -> ModelAgent:
@@ -117,15 +122,52 @@ def test_equal_responses_can_be_put_into_clusters() -> None:
     assert np.diff(starts).max() <= 300
 
 
-def test_fresh_responses_get_the_widths_of_the_formula() -> None:
-    sigma = ellipsoids.Ellipsoid(40, 0.5)
+@pytest.mark.parametrize("dim", [1, 5, 40, 64, 66, 131])
+def test_fresh_responses_get_the_widths_of_the_formula(dim: int) -> None:
+    sigma = ellipsoids.Ellipsoid(dim, 0.5)
     rng = np.random.default_rng(0)
-    for g in rng.standard_normal((60, 40)):
+    for g in rng.standard_normal((60, dim)):
         sigma.add(g)
-    for count in (80, 96, 333):
-        g = rng.standard_normal((count, 40))
+    for count in (3, 80, 96, 333):
+        g = rng.standard_normal((count, dim))
         expected = np.einsum("yi,ij,yj->y", g, sigma.inverse, g)
-        np.testing.assert_allclose(sigma.squared_widths(Listed(g), keep=False), expected, 1e-12)
+        np.testing.assert_allclose(sigma.squared_widths(Listed(g), keep=False), expected, 1e-11)
+
+
+def test_threads_give_widths_to_the_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    root, columns = rng.standard_normal((66, 66)), rng.standard_normal((66, 333))
+    matrix = root @ root.T
+    alone = quadratic_forms.quadratic_forms(matrix, columns)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    monkeypatch.setattr(quadratic_forms, "THREADS_FROM", 0)
+    together = quadratic_forms.quadratic_forms_in_threads(matrix, columns)
+    np.testing.assert_array_equal(alone, together)
+
+
+@pytest.mark.parametrize("dim", [1, 15, 16, 17, 40])
+def test_a_scan_that_is_several_updates_behind_finds_what_the_formula_finds(dim: int) -> None:
+    rng = np.random.default_rng(dim)
+    features = rng.standard_normal((2**16 // dim + 5, dim)) / dim**0.5
+    responses, sigma = Listed(features), ellipsoids.Ellipsoid(dim, 0.5)
+    f = rng.standard_normal(dim)
+    for updates in (0, 1, 2, 3, 4, 8):
+        for g in rng.standard_normal((updates, dim)):
+            sigma.add(g)
+        found = scan(sigma, f, 0.3, responses, random=False)
+        widths = np.einsum("yi,ij,yj->y", features, sigma.inverse, features)
+        upper = features @ f + 0.3 * np.sqrt(widths)
+        assert upper[found.best[0]] >= upper.max() - 1e-9
+        np.testing.assert_allclose(found.estimates[0], features[found.best[0]] @ f, rtol=1e-9)
+        np.testing.assert_allclose(found.squared_widths[0], widths[found.best[0]], rtol=1e-9)
+
+
+def test_few_features_are_scanned_even_if_pruning_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(ridge._INDEXES, "pruned", (FEATURES.size + 1, Pruned))
+    scanned, pruned = (taught(built(search), MANY, 20) for search in ("scan", "pruned"))
+    assert [(c.response, c.bonus) for c in scanned] == [(c.response, c.bonus) for c in pruned]
 
 
 def test_a_world_is_played_with_either_search() -> None:

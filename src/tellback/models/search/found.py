@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.compiled import compiled
+from tellback.compiled import compiled_lazily
 from tellback.ties import maxima
 
 
@@ -30,7 +30,7 @@ class Found(NamedTuple):
 NOTHING = Found(np.empty(0, np.int64), np.empty(0), np.empty(0))
 
 
-@compiled
+@compiled_lazily
 def best_of(
     estimates: Array, widths: Array, k: float, random: bool
 ) -> tuple[Indices, Array, Array]:

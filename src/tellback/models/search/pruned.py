@@ -16,16 +16,27 @@ from itertools import pairwise
 
 import numpy as np
 
-from tellback.arrays import Array
+from tellback.arrays import Array, Indices
 from tellback.compiled import compiled_freely
 from tellback.models.ellipsoid import Ellipsoid
+from tellback.models.register_sums import LANES
 from tellback.models.search.clusters import clustered
 from tellback.models.search.found import Found
 from tellback.models.search.tiles import Tiles, about
 from tellback.responses import Listed
 
-FIRST = 8
-"""Clusters that are looked at before the others are compared with the best of them."""
+PRUNE_FROM = 2**20
+"""Numbers in a matrix of features from which on clusters are worth their bounds. With fewer, a scan
+is about as quick as these."""
+
+UNCHECKED = (
+    "its search is pruned, and what that keeps of the clusters cannot be compared with the agent's "
+    'spec (Ridge(search="scan") keeps none; Certified(...) around the agent lists all responses)'
+)
+
+FIRST, GROWTH = 1, 2
+"""Clusters that are looked at before the others are compared with the best of them, and how many
+times as many after each comparison."""
 
 SLOTS = 8
 """Estimates for which the highest scores of clusters are kept."""
@@ -47,12 +58,12 @@ class Pruned:
     def __init__(self, responses: Listed, sigma: Ellipsoid) -> None:
         sigma.keep_log()
         self._sigma = sigma
-        self._order, starts = clustered(responses.columns)
+        self._order, starts = _padded(*clustered(responses.columns))
         columns = np.ascontiguousarray(responses.columns[:, self._order])
         count = len(starts) - 1
         behind = np.full(count, sigma.changes - len(sigma.log) - 1)  # widths are yet to come
         scores, widest = np.empty((2, count))
-        self._tiles = Tiles(columns, np.empty(len(responses)), starts, behind, scores, widest)
+        self._tiles = Tiles(columns, np.empty(len(self._order)), starts, behind, scores, widest)
         spheres = [_sphere(columns[:, a:b]) for a, b in pairwise(starts)]
         self._centres = np.array([centre for centre, _ in spheres])
         self._radii = np.array([radius for _, radius in spheres])
@@ -71,21 +82,36 @@ class Pruned:
         slot = int(((self._asked - f) ** 2).sum(axis=1).argmin())
         past = self._past_f[slot], self._past_k[slot], self._past_scores[slot]
         bounds = _bounds(f, k, self._centres, self._radii, tiles.widest, *past)
-        first = np.sort(np.argpartition(-bounds, min(FIRST, len(bounds)) - 1)[:FIRST])
-        tiles.sweep(self._sigma, f, k, first)
-        least = about(float(tiles.scores[first].max()))
-        with np.errstate(invalid="ignore"):  # a score that is not a number prunes nothing
-            others = ~(bounds < least)
-        others[first] = False
-        rest = np.flatnonzero(others)
-        tiles.sweep(self._sigma, f, k, rest, least)
-        visited = np.concatenate([first, rest])
+        visited = self._visit(f, k, bounds)
         found = tiles.found(f, k, visited, True)
         self._asked[slot] = past[0][visited] = f
         past[1][visited], past[2][visited] = k, tiles.scores[visited]
-        best = self._order[found.best]
-        ranked = np.argsort(best)[: None if random else 1]  # as the scan gives them
-        return Found(best[ranked], found.estimates[ranked], found.squared_widths[ranked])
+        best, each = np.unique(self._order[found.best], return_index=True)  # as the scan gives them
+        some = slice(None if random else 1)
+        return Found(best[some], found.estimates[each][some], found.squared_widths[each][some])
+
+    def _visit(self, f: Array, k: float, bounds: Array) -> Indices:
+        """Look at the clusters that may hold the best, the most promising first."""
+        tiles, visited, waiting = self._tiles, [], np.argsort(-bounds)
+        size, least = FIRST, -np.inf
+        while len(waiting):
+            some, waiting = np.sort(waiting[:size]), waiting[size:]
+            tiles.sweep(self._sigma, f, k, some, least)
+            visited.append(some)
+            least = max(least, about(float(tiles.scores[some].max())))
+            waiting = waiting[~(bounds[waiting] < least)]
+            size *= GROWTH
+        return np.concatenate(visited)
+
+
+def _padded(order: Indices, starts: Indices) -> tuple[Indices, Indices]:
+    """The clusters with the last response of each again, until its size fits the lanes."""
+    sizes = np.diff(starts)
+    rooms = -(-sizes // LANES) * LANES
+    edges = np.concatenate([[0], np.cumsum(rooms)])
+    within = np.arange(edges[-1]) - np.repeat(edges[:-1], rooms)
+    places = np.repeat(starts[:-1], rooms) + np.minimum(within, np.repeat(sizes - 1, rooms))
+    return order[places], edges
 
 
 @compiled_freely

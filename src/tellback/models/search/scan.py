@@ -10,7 +10,7 @@ from tellback.models.search.found import Found
 from tellback.models.search.tiles import Tiles
 from tellback.responses import Listed
 
-_TILE = 4096  # memory is read in longer runs than with smaller tiles, which pays for slower caches
+_TILE = 4096
 
 
 def scan(sigma: Ellipsoid, f: Array, k: float, responses: Listed, random: bool) -> Found:
@@ -21,5 +21,5 @@ def scan(sigma: Ellipsoid, f: Array, k: float, responses: Listed, random: bool) 
     every = np.arange(tiles)
     scores, widest = np.empty((2, tiles))
     pass_ = Tiles(responses.columns, widths, starts, np.full(tiles, seen), scores, widest)
-    pass_.sweep(sigma, f, k, every, raised=True)
+    pass_.sweep(sigma, f, k, every)
     return pass_.found(f, k, every, random)
