@@ -23,7 +23,7 @@ from tellback.agents import (
     SelfNormalized,
 )
 from tellback.models import FiniteClass, Mixture, Ridge
-from tellback.proof import IN_TIME, OWN_WORD, Proof, proof_status_of
+from tellback.proof import DRAWN, IN_TIME, OWN_WORD, Proof, proof_status_of
 from tellback.specs import all_parts
 from tellback.streams import Streams
 from tellback.worlds import Adversarial, OneHotFeatures, Realizable, Synthetic
@@ -226,6 +226,11 @@ def test_features_that_are_not_the_truths_void_the_proof() -> None:
     turned = Simulation(Turned(), simulation.teacher, simulation.truth)
     assert not_proven(play(turned, PROVEN, 30), "F is for other features")
     # One-hot features have an F of their own, of another size: nothing is known of it.
+    # A simulation that somebody put together may have another teacher, too.
+    same = play(Simulation(simulation.world, simulation.teacher, simulation.truth), PROVEN, 30)
+    assert same.proof is not None
+    assert not same.proof.known
+    assert same.proof.conditions == (DRAWN,)
     withheld = play(OneHotFeatures(Synthetic(4, 6, 2)), BY_RIDGE, 30)
     assert withheld.proof is not None
     assert not withheld.proof.known
@@ -348,6 +353,26 @@ def test_an_altered_agent_has_no_proof(said: str) -> None:
     assert proof_status_of(agent).proof is None
     if "_lam" not in said:  # refused before, as it is not the model's
         assert said in proof_status_of(agent).caveat
+
+
+UNTAUGHT: dict[str, Callable[[Any], object]] = {
+    "a tight ellipsoid": lambda a: a.widths.ellipsoid.inverse.__imul__(1e-8),
+    "a belief beforehand": lambda a: a.model._sums.fill(0.01),
+    "the state of another ridge": lambda a: a.restore(
+        Certified(Greedy(model=Ridge(3.0)), k=SelfNormalized(), lam=3.0)
+        .build(Coin.facts, np.random.default_rng(0))
+        .state()
+    ),
+}
+
+
+@pytest.mark.parametrize("how", UNTAUGHT)
+@pytest.mark.parametrize("world", [Coin, Shy])
+def test_an_untaught_agent_that_was_altered_gets_no_proof_by_playing(how: str, world: Any) -> None:
+    agent = BY_RIDGE.build(Coin.facts, np.random.default_rng(0))
+    UNTAUGHT[how](agent)
+    run = play(world(), agent, 200)
+    assert not_proven(run, "its state is not that of an agent without descriptions")
 
 
 def test_an_altered_spec_has_no_proof() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tellback.sources import note_imports
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ _ELSEWHERE = {
     "model": "own",
     "world": "own",
 }
+
+note_imports()  # as early as possible
 
 _ROOMS = ("agents", "encoders", "lab", "models", "off_policy", "theory", "worlds")
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tellback.arrays import Array
 from tellback.matching import ErrorRates, Same
-from tellback.theory.matches import match_evidence
+from tellback.theory.matches import BETS, evidence_of, gains, match_evidence
 from tellback.theory.shares import Share, share_of_counts
 
 FALSE_ALARMS = 1e-4
@@ -94,6 +94,32 @@ def match_check(
         return None  # nobody knows how often it is wrong
     evidence = match_evidence(matches, low, high)
     return MatchCheck(float(matches.mean()), float(rewards.mean()), len(matches), evidence)
+
+
+class MatchTally:
+    """The same for a run whose rounds are not all kept: they are added, some at a time.
+
+    With all rounds at once, the check has the same bits.
+    """
+
+    def __init__(self) -> None:
+        self._n, self._matched, self._rewarded = 0, 0.0, 0.0
+        self._gains = np.zeros(len(BETS))
+
+    def add(self, matches: Array, rewards: Array) -> None:
+        """Count some rounds."""
+        rewards, share = np.clip(rewards, 0, 1), len(rewards) / (self._n + len(rewards))
+        self._n += len(rewards)
+        self._matched += share * (float(matches.mean()) - self._matched)
+        self._rewarded += share * (float(rewards.mean()) - self._rewarded)
+        self._gains += gains(matches, rewards, rewards)
+
+    def check(self) -> MatchCheck | None:
+        """The check of all that were counted; None as in ``match_check``."""
+        if not self._n or not np.isfinite(self._rewarded):
+            return None
+        evidence = evidence_of(self._gains)
+        return MatchCheck(self._matched, self._rewarded, self._n, evidence)
 
 
 def _surely(rate: Share) -> Share:

@@ -200,6 +200,11 @@ class _OwnWorld(_Own, WorldSpec):
         demand(made, World, Teacher)
         return cast(Facts, made.facts)
 
+    @property
+    def takes_rng(self) -> bool:
+        """Whether it gets a generator when it is built: without one, seeds have the same truth."""
+        return "rng" in inspect.signature(self.live()).parameters
+
     def build(self, rng: np.random.Generator) -> Simulation:
         made = self._build(rng=rng)
         demand(made, World, Teacher)

@@ -179,9 +179,11 @@ class Witness:
             How many descriptions the agent was given in these rounds.
         """
         proof, after = self._before.proof, proof_status_of(self._agent)
-        if proof is not None and self._silent:  # before the signs of it in the agent
+        if proof is None:  # an altered state cannot be told from a learned one after the run
+            return self._before._replace(learned=after.learned)
+        if self._silent:  # before the signs of it in the agent
             return ProofStatus(None, self._silence(), after.learned)
-        if proof is None or after.proof is None:
+        if after.proof is None:
             return after
         if void := self._void(proof, after.learned, told):
             return ProofStatus(None, void, after.learned)

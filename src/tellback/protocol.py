@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tellback.compiled import briefly
 from tellback.errors import ProtocolError, SettingError, whole
 from tellback.history import History
 from tellback.isolation import IsolatedAgent, Packed
@@ -68,6 +69,9 @@ ROUNDING = 1e-9
 """By how much a reward may seem to exceed the best one, and the best one 1."""
 
 NAN = float("nan")
+
+SHORT = 1000
+"""Rounds of a run for which kernels need not be compiled at once."""
 
 SECRET_BITS = 128
 """Of a seed that is drawn so that no agent can find it by trying."""
@@ -177,7 +181,8 @@ def play(
     sent = _sent(agent, world) if isolated else agent
     seed = secrets.randbits(SECRET_BITS) if seed is None else seed
     streams = Streams(seed)
-    simulation, live = _build(world, sent, streams)
+    with briefly(rounds <= SHORT):
+        simulation, live = _build(world, sent, streams)
     remembered = _remembered(simulation.world, history, start, delay)
     match = demand_match(getattr(simulation.world, "match", Same()))
     recorder = Recorder(rounds)
@@ -191,7 +196,8 @@ def play(
     )
     ledger = Ledger(live, streams.stream("agent"))
     loop = _protocol_1(simulation, ledger, streams, start, delay, remembered)
-    recorder.consume(witness.observe(islice(loop, rounds)), progress)
+    with briefly(rounds <= SHORT):
+        recorder.consume(witness.observe(islice(loop, rounds)), progress)
     if isinstance(live, IsolatedAgent):
         live.flush()
     status = witness.verdict(ledger.told)

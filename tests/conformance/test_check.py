@@ -14,6 +14,8 @@ from tellback.specs import Spec, known_kinds
 from tellback.worlds import Images, Recorded, Synthetic, WorldSpec
 from tests.support.galleries import SMALL as BRIEFLY_TRAINED
 
+pytestmark = pytest.mark.first
+
 SHIPPED = [
     spec()
     for base in (AgentSpec, ModelSpec, WorldSpec)

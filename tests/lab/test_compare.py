@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tellback.errors import SettingError
-from tellback.lab import less_regret, mean_regret
+from tellback.lab import less_regret, mean_regret, running_less_regret
 from tellback.lab.compare import Difference, mean_of
 
 
@@ -107,3 +107,14 @@ def test_one_run_or_unequal_numbers_are_refused() -> None:
         less_regret(np.ones(3), np.ones(4))
     with pytest.raises(SettingError, match="not above zero"):
         less_regret(np.ones(3), np.zeros(3))
+    gap = np.array([1.0, np.nan, 1.0])
+    with pytest.raises(SettingError, match="One of their regrets is nan"):
+        less_regret(np.ones(3), gap)
+    with pytest.raises(SettingError, match="One of our regrets is nan"):
+        running_less_regret(gap, np.ones(3))
+
+
+def test_without_spread_there_is_no_verdict() -> None:
+    found = less_regret(np.zeros(3), np.ones(3))
+    assert found.verdict == "undecided"
+    assert str(found) == "+100.0% (the same in all pairs: no interval), n = 3"

@@ -89,15 +89,25 @@ def test_where_there_is_no_regret_nothing_can_be_said(nothing: float) -> None:
     assert pair.sentence == "Nothing can be said of a and b: there is no regret to compare."
 
 
-def test_no_regret_at_all_is_all_of_it_less() -> None:
-    pair = the_pair({"some": [1.0, 2.0, 4.0], "none": [0.0] * 3})
-    assert pair.sentence.startswith("none has 100.0% less regret than some [+100.0%, +100.0%]")
+@pytest.mark.parametrize("decide", [None, Decide(("a", "b"), at_most=20)])
+@pytest.mark.parametrize(("part", "said"), [(0.0, "100.0%"), (0.7, "30.0%"), (1.0, "0.0%")])
+def test_pairs_that_all_differ_by_the_same_share_have_no_interval_and_no_verdict(
+    part: float, said: str, decide: Decide | None
+) -> None:
+    """They would all agree as well where the agents differ by chance, and chance has no spread."""
+    regrets = [1.0, 2.0, 4.1] * 4
+    pair = the_pair({"a": [part * one for one in regrets], "b": regrets}, decide=decide)
+    assert pair.verdict == "undecided"
+    assert pair.sentence == (
+        f"Undecided between a and b: a came out with {said} less regret "
+        "(the same in all pairs: no interval), n = 12 paired seeds, nothing tuned."
+    )
 
 
 def test_agents_that_do_the_same_are_undecided() -> None:
     pair = the_pair({"a": OURS, "b": OURS})
     assert pair.verdict == "undecided"
-    assert "0.0% less regret [+0.0%, +0.0%]" in pair.sentence
+    assert "0.0% less regret (the same in all pairs: no interval)" in pair.sentence
 
 
 def test_what_holds_alone_may_not_hold_together_with_all_other_pairs() -> None:

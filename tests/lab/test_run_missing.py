@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import tellback
 from tellback import play
 from tellback.agents import LORIL, OneHotLORIL, Uniform
 from tellback.agents.agent import ModelAgentSpec
@@ -192,6 +194,32 @@ def test_settings_that_are_chosen_in_the_truth_that_is_reported_are_said(
     assert note.removeprefix("Warning: ") in unescape(page("one", [DrawnStudy(results, [])]))
     assert replace(study, agents={"LORIL": grid[:1]}).shared_truth() == ""
     assert replace(study, world=WORLD).shared_truth() == ""
+
+
+class OneTruth:
+    """Nothing in it can depend on a seed."""
+
+    facts = Facts(2, 2)
+
+    def __init__(self, load: float = 1.0) -> None: ...
+
+    def task(self, *given: Any) -> Any: ...
+
+    def describe(self, *given: Any) -> Any: ...
+
+
+class Truths(OneTruth):
+    def __init__(self, load: float = 1.0, rng: Any = None) -> None: ...
+
+
+def test_a_world_of_ones_own_that_takes_no_rng_has_one_truth() -> None:
+    grid = (OneHotLORIL(k=0.1), OneHotLORIL(k=1.0))
+    said, nothing = (
+        Study("own", tellback.world(own)(), {"LORIL": grid}, 5, (10,), (0, 1)).shared_truth()
+        for own in (OneTruth, Truths)
+    )
+    assert "in the truth that is reported: one-truth takes no rng" in said
+    assert nothing == ""
 
 
 def test_the_agents_of_a_study_cannot_be_changed(study: Study) -> None:

@@ -26,6 +26,7 @@ from tellback.lab.run_spec import curve_rounds
 from tellback.sources import tree
 from tellback.specs import Spec
 from tellback.worlds import Synthetic
+from tests.support.patience import PATIENCE
 from tests.support.studies import Inline
 
 WORLD = Synthetic(instructions=20, responses=5, rank=3)
@@ -157,6 +158,82 @@ def test_a_module_that_is_loaded_again_does_not_hide_an_edit_of_another(
         run_missing([mine.run()], Store(tmp_path / "runs"), on=Inline())
     mine.spec = importlib.reload(mine.spec)
     assert run_missing([mine.run()], Store(tmp_path / "runs"), on=Inline()) == []
+
+
+def test_an_edit_after_a_module_was_loaded_and_before_it_is_used_is_noticed(
+    mine: Mine, tmp_path: Path
+) -> None:
+    """No spec has reached the module yet: only what was loaded says what would be played."""
+    importlib.import_module("sourced_parts.choices")
+    mine.choose_another()
+    with pytest.raises(TellbackError, match=r"choices\.py changed after being loaded.*again"):
+        run_missing([mine.run()], Store(tmp_path / "runs"), on=Inline())
+    mine.load_again()
+    assert run_missing([mine.run()], Store(tmp_path / "runs"), on=Inline()) == []
+
+
+def test_a_comment_after_a_module_was_loaded_is_no_edit(mine: Mine, tmp_path: Path) -> None:
+    importlib.import_module("sourced_parts.choices")
+    mine.write("sourced_parts/choices", "# a comment\n" + CHOICES.format(number="ZERO"))
+    assert run_missing([mine.run()], Store(tmp_path / "runs"), on=Inline()) == []
+
+
+EARLY = """
+import os, sys, time
+
+def edit():
+    with open("sourced_parts/choices.py", "w") as file:
+        file.write("from .numbers import FOUR as CHOICE")
+    os.utime("sourced_parts/choices.py", (time.time() + 60,) * 2)
+
+if sys.argv[1] == "tellback, edit":
+    import tellback
+    edit()
+import sourced_parts.choices
+if sys.argv[1] == "edit, tellback":
+    edit()
+import sourced_spec
+from tellback.lab import RunSpec
+from tellback.worlds import Synthetic
+run = RunSpec(Synthetic(), sourced_spec.Sourced(), 10, 0)
+print([os.path.basename(one) for one in run.edited()])
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc tells when it began")
+@pytest.mark.parametrize(
+    ("how", "edited"),
+    [("edit, tellback", "['choices.py']"), ("tellback, edit", "[]"), ("tellback", "[]")],
+)
+def test_an_edit_between_the_imports_of_a_module_and_of_tellback_is_noticed(
+    mine: Mine, how: str, edited: str
+) -> None:
+    (mine.folder / "early.py").write_text(EARLY)
+    done = subprocess.run(
+        [sys.executable, "early.py", how],
+        cwd=mine.folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.stdout.strip() == edited, done.stderr
+
+
+def test_a_cell_that_calls_a_module_edited_before_it_was_typed_is_refused(
+    mine: Mine, prompt: Callable[..., AgentSpec], tmp_path: Path
+) -> None:
+    mine.write("sourced_helper", "def pick(): return 0")
+    helper = importlib.import_module("sourced_helper")
+    mine.write("sourced_helper", "def pick(): return 4")
+    cell = CELL.replace("CHOICE\n\n", "sourced_helper.pick()\n\n")
+    cell = f"import sourced_helper\n{cell}"
+    run = RunSpec(WORLD, prompt(cell), 10, 0)
+    with pytest.raises(TellbackError, match=r"sourced_helper\.py changed after being loaded"):
+        run_missing([run], Store(tmp_path / "runs"), on=Inline())
+    importlib.reload(helper)
+    run = RunSpec(WORLD, prompt(cell), 10, 0)
+    assert run_missing([run], Store(tmp_path / "runs"), on=Inline()) == []
 
 
 def test_an_edit_while_a_run_is_played_voids_its_result(mine: Mine, tmp_path: Path) -> None:

@@ -136,6 +136,8 @@ class Optimism:
         """The proof that its widths hold the truth; or why there is none."""
         if self._spec is None or self.model is None:
             return self.caveat or "it is not known whose estimates its widths are for"
+        if self._search is not None and isinstance(self.model, Searching) and self.model.unproven:
+            return self.model.unproven
         return self._spec.proof(self.model, self._lam, self._facts)
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:

@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from tellback.models.search.approximate import Approximate
+from tellback.models.search.pruned import Pruned
 from tellback.responses import Listed
 from tellback.roles import AgentSpec, Facts, State
 from tellback.specs import Spec, all_parts
 
 _SETTINGS = (Spec, Facts, float, str, type)
-_CACHED = {type(None), Listed}  # the responses that were met last, or none yet
+# What a fresh agent does not have yet: the responses that were met last, and their index. An index
+# only chooses: where the widths come from it as well, its model says that they are not proven.
+_CACHES = (Listed, Pruned, Approximate)
 
 
 def why_not_ours(agent: Any, spec: AgentSpec | None, facts: Facts | None, learned: int) -> str:
@@ -52,7 +56,7 @@ def _is_ours(kind: type) -> bool:
 def _difference(live: Any, fresh: Any, where: str, paired: dict[int, int]) -> str:
     """The first place where two objects are not made alike; '' if there is none."""
     if type(live) is not type(fresh):
-        return "" if {type(live), type(fresh)} == _CACHED else where
+        return "" if fresh is None and type(live) in _CACHES else where
     alike = True
     if isinstance(live, _SETTINGS):
         alike = live == fresh

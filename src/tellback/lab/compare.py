@@ -35,12 +35,19 @@ FEWEST_PAIRS = 3
 short. From three on, the coverage of intervals was measured (``less_regret``)."""
 
 
+NO_SPREAD = 1e-6
+"""An interval that is no longer than this comes from rounding alone."""
+
+SAME = "the same in all pairs: no interval"
+
+
 @dataclass(frozen=True)
 class Difference:
     """By which share one agent's regret is below another's; negative if it is above.
 
     ``low`` and ``high`` bound it, at the level LEVEL unless another was asked for, from n
-    pairs of runs that met the same tasks. Fewer than FEWEST_PAIRS decide nothing.
+    pairs of runs that met the same tasks. Fewer than FEWEST_PAIRS decide nothing, nor do pairs
+    that all differ by the same share.
     """
 
     less: float
@@ -49,17 +56,22 @@ class Difference:
     n: int
 
     @property
+    def same(self) -> bool:
+        """Whether all pairs differ by the same share: without spread there is no interval."""
+        return self.high - self.low <= NO_SPREAD
+
+    @property
     def verdict(self) -> str:
-        """'less', 'more', or 'undecided' where the interval holds zero or pairs are too few."""
-        if self.n < FEWEST_PAIRS:
+        """'less', 'more', or 'undecided': the interval holds zero, there is none, or few pairs."""
+        if self.n < FEWEST_PAIRS or self.same:
             return "undecided"
         if self.low > 0:
             return "less"
         return "more" if self.high < 0 else "undecided"
 
     def __str__(self) -> str:
-        if self.low == self.high:
-            return f"{self.less:+.1%} (the same in all pairs: no interval), n = {self.n}"
+        if self.same:
+            return f"{self.less:+.1%} ({SAME}), n = {self.n}"
         return f"{self.less:+.1%} [{self.low:+.1%}, {self.high:+.1%}], n = {self.n}"
 
 
@@ -133,6 +145,12 @@ def pairs(ours: Array, theirs: Array) -> tuple[Array, Array]:
     ours, theirs = _several(_possible(ours)), _several(_possible(theirs))
     if len(ours) != len(theirs):
         raise SettingError(f"Pairs are needed, not {len(ours)} runs against {len(theirs)}.")
+    for whose, regrets in (("our", ours), ("their", theirs)):
+        if not np.isfinite(regrets).all():
+            raise SettingError(
+                f"One of {whose} regrets is {regrets[~np.isfinite(regrets)][0]}: "
+                "only numbers can be compared."
+            )
     if not theirs.mean() > 0:
         raise SettingError("Their mean regret is not above zero: no share of it can be given.")
     return ours, theirs

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tellback.lab.compare import FEWEST_PAIRS, LEVEL, Difference
+from tellback.lab.compare import FEWEST_PAIRS, LEVEL, SAME, Difference
 from tellback.lab.results import Results
 
 
@@ -63,6 +63,8 @@ class Pair:
             "tuned on other seeds" if self.tuned else "nothing tuned"
         )
         bounds = f"[{found.low:+.1%}, {found.high:+.1%}] ({kind})"
+        if found.same:
+            bounds = f"({SAME})"
         tail = f"{bounds if np.isfinite(found.low) else '(no bounds yet)'}, {seeds}"
         if self.verdict == "undecided":
             few = f"; fewer than {FEWEST_PAIRS} decide nothing" if self.n < FEWEST_PAIRS else ""

@@ -6,13 +6,13 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from tellback.arrays import Array, Indices
-from tellback.compiled_run import CompiledRun, is_compiled_in, play_compiled
+from tellback.compiled_run import ThinnedRun, is_compiled_in, play_thinned
 from tellback.errors import SettingError, TellbackError, whole
 from tellback.isolation import IsolatedAgent
 from tellback.protocol import VERSION as PROTOCOL_VERSION
@@ -28,10 +28,12 @@ FORMAT = 2
 CURVE_POINTS = 200
 
 
+@lru_cache(maxsize=16)  # thousands of runs have the same
 def curve_rounds(rounds: int) -> Indices:
     """The rounds at which a regret curve is stored: evenly spaced, the last among them."""
-    points: Indices = np.unique(np.linspace(1, rounds, min(rounds, CURVE_POINTS)).round())
-    return points.astype(np.int64)
+    points = np.unique(np.linspace(1, rounds, min(rounds, CURVE_POINTS)).round()).astype(np.int64)
+    points.flags.writeable = False
+    return points
 
 
 @dataclass(frozen=True)
@@ -107,15 +109,16 @@ class RunSpec:
         """Play the run: its regret at ``points``, and what is noted beside the result."""
         how: Data = {"isolated": isolated}
         what = self.world, self.agent, self.rounds
-        record: Run | CompiledRun | None = None
+        record: Run | ThinnedRun | None = None
         if not isolated:
-            record = play_compiled(*what, seed=self.seed, progress=progress)
+            record = play_thinned(*what, self.seed, self.points(), progress)
         if record is None:
             record = play(*what, seed=self.seed, progress=progress, **how)
         checked = record.match_check
         if isinstance(record.agent, IsolatedAgent):
             record.agent.close()
-        return record.regret[self.points() - 1], how | {"match_check": checked and checked.data()}
+        curve = record.regret[self.points() - 1] if isinstance(record, Run) else record.curve
+        return curve, how | {"match_check": checked and checked.data()}
 
     def brief(self) -> str:
         """The first characters of its identity, the agent and the seed: a line of a list."""
@@ -123,7 +126,7 @@ class RunSpec:
 
     def rooms(self, hint: Rooms | None = None) -> Rooms:
         """The rooms of tellback that the run depends on, as they are now."""
-        compiled = {CompiledRun} if is_compiled_in(self.world) else set()
+        compiled = {ThinnedRun} if is_compiled_in(self.world) else set()
         return rooms_of(self.classes | compiled, hint)
 
     def edited(self, package: bool = True) -> list[str]:
@@ -146,14 +149,10 @@ class RunSpec:
                 "the old source. Start again."
             )
 
-    @cached_property
+    @property
     def classes(self) -> frozenset[type]:
         """The classes of the run's specs."""
-        try:
-            resolved = self.agent.resolved(self.world.facts)
-        except NotImplementedError:  # the world states no facts before it is built
-            resolved = self.agent
-        return frozenset(type(one) for spec in (self.world, resolved) for one in all_parts(spec))
+        return _classes(self.world, self.agent)
 
     @cached_property
     def typed(self) -> tuple[str, ...]:
@@ -169,6 +168,15 @@ class RunSpec:
     def __getstate__(self) -> Data:
         # Cached values are left out: another process computes them itself.
         return {field.name: self.__dict__[field.name] for field in fields(self)}
+
+
+@lru_cache(maxsize=256)  # all seeds have the same
+def _classes(world: WorldSpec, agent: AgentSpec) -> frozenset[type]:
+    try:
+        resolved = agent.resolved(world.facts)
+    except NotImplementedError:  # the world states no facts before it is built
+        resolved = agent
+    return frozenset(type(one) for spec in (world, resolved) for one in all_parts(spec))
 
 
 def identity_of(data: Data) -> str:

@@ -15,6 +15,7 @@ from tellback.lab.run_one import Failure
 from tellback.lab.run_spec import RunSpec
 from tellback.lab.store import Store
 from tellback.lab.study import Study
+from tellback.lab.wording import counted
 
 
 class RunsFailedError(TellbackError):
@@ -110,8 +111,10 @@ def _run_once(
     found = [Results(study, store, partial=True) for study in studies]
     chosen = dict.fromkeys(run for results in found for run in results.chosen_runs())
     waited = [run for run in chosen if run not in at_once]
-    if len(at_once) + len(waited) != len(planned):  # studies share chosen runs, or do not
-        listener.begin(len(at_once) + len(waited), _rounds([*at_once, *waited]))
+    total = len(at_once) + len(waited)
+    if total != len(planned):  # studies share chosen runs, or do not
+        listener.note(f"Settings are chosen: {counted(total, 'run')} in all.")
+        listener.begin(total, _rounds([*at_once, *waited]))
         listener.played(_rounds(at_once))
     for results in found:
         if not results.study.needs_no_choice:

@@ -162,14 +162,11 @@ class Study:
     def shared_truth(self) -> str:
         """A warning if settings are chosen in the same truth that is reported; else empty."""
         worlds = [part for part in all_parts(self.world) if isinstance(part, WorldSpec)]
-        seeds = {world.kind: getattr(world, "seed", None) for world in worlds}
-        seeded = {kind: seed for kind, seed in seeds.items() if seed is not None}
-        if not seeded or all(len(grid) == 1 for grid in self.agents.values()):
+        whys = [why for why in map(_one_truth, worlds) if why]
+        if not whys or all(len(grid) == 1 for grid in self.agents.values()):
             return ""
-        kind, seed = next(iter(seeded.items()))
         return (
-            f"In study {self.name!r} settings are chosen in the truth that is reported: {kind} has "
-            f"a seed of its own ({seed}), so all seeds of the study share one truth. Leave it out "
+            f"In study {self.name!r} settings are chosen in the truth that is reported: {whys[0]} "
             "to report on other truths."
         )
 
@@ -265,3 +262,19 @@ def _seed(which: str, value: object) -> int:
 
 def _study(given: dict[str, Any]) -> Study:
     return Study(**given)
+
+
+def _one_truth(world: WorldSpec) -> str:
+    """Why all seeds have the same truth, and what would change that; empty if it is not known."""
+    seed = getattr(world, "seed", None)
+    if seed is not None:
+        return (
+            f"{world.kind} has a seed of its own ({seed}), so all seeds of the study share one "
+            "truth. Leave it out"
+        )
+    if not getattr(world, "takes_rng", True):
+        return (
+            f"{world.kind} takes no rng, so all seeds of the study share one truth. Draw the truth "
+            "from a parameter rng of __init__"
+        )
+    return ""

@@ -6,7 +6,7 @@ and modules that are imported by a computed name, are not seen.
 """
 
 from tellback.sources.classes import LIVE, found_in, is_own, is_typed, named, source_of
-from tellback.sources.loaded import edited_since, note_class, note_package
+from tellback.sources.loaded import edited_since, note_class, note_imports, note_package
 from tellback.sources.rooms import Rooms, rooms_of
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "is_typed",
     "named",
     "note_class",
+    "note_imports",
     "note_package",
     "rooms_of",
     "source_of",

@@ -72,10 +72,20 @@ def match_evidence(matches: Array, low: Array, high: Array) -> float:
     s. By Ville's inequality it ever reaches 1 / alpha with a probability of at most alpha: the
     bound holds whenever one looks, and needs no estimate of a variance.
     """
+    return evidence_of(gains(matches, low, high))
+
+
+def gains(matches: Array, low: Array, high: Array) -> Array:
+    """The logarithm of what each stake has become. Those of later rounds are added."""
     total = float(np.sum(matches))
     logs = [
         s * total - float(np.log1p((high if s > 0 else low) * math.expm1(s)).sum()) for s in BETS
     ]
+    return np.array(logs)
+
+
+def evidence_of(logs: Array) -> float:
+    """The logarithm of the mean over the stakes."""
     return float(np.logaddexp.reduce(logs)) - math.log(len(BETS))
 
 
