@@ -1,9 +1,9 @@
 """Many at once: where the time goes, how much a service can take, and a long lesson of many people.
 
 ``python -m benchmarks.load`` does all of it; ``where``, ``rates``, ``capacity``, ``long`` or
-``people`` one part. ``--seconds`` says how long people teach (300 by default, and 0.4 times as long
-beside a long lesson), ``--only`` names a database, and ``--write`` puts the table of ``capacity``
-into the page on serving.
+``people`` one part. ``--seconds`` says how long people teach (300 by default, and once more beside
+a long lesson), ``--only`` names a database, and ``--write`` puts the table of ``capacity`` into
+the page on serving.
 """
 
 from __future__ import annotations
@@ -48,9 +48,6 @@ LONG = 100_000
 TEACHERS, PROGRAMS = 50, 10
 THINKING, ASKING = 2.0, 0.4
 """Seconds between two descriptions of a teacher, and between two tasks of a program, on average."""
-
-BESIDE_SHARE = 0.4
-"""The time of people beside a long lesson, over their time without."""
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "serve.md"
 BEGIN, END = "<!-- capacity: written by benchmarks/load.py -->", "<!-- end of capacity -->"
@@ -330,9 +327,9 @@ class Tally:
 def people(made: Databases, seconds: float) -> bool:
     """50 teachers and 10 programs, without and with a second, long lesson."""
     met = True
-    for long, share in ((0, 1.0), (LONG, BESIDE_SHARE)):
+    for long in (0, LONG):
         for backend, new in made.items():
-            met &= _taught(backend, new(), long, share * seconds)
+            met &= _taught(backend, new(), long, seconds)
     return met
 
 

@@ -18,8 +18,6 @@ from tellback.figures import new_figure, save_figure, styled
 
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
 PLOT = PAGE.parent / "images" / "speed.png"
-QUIET = 2.5
-"""The load up to which time on the clock says something; the threads of the benchmark make 2."""
 Measured = dict[str, dict[str, Any]]
 
 
@@ -34,23 +32,14 @@ def few(measured: Measured) -> Iterable[list[str]]:
 
 def many(measured: Measured) -> Iterable[list[str]]:
     """Both searches among many responses."""
-    yield [
-        "many fixed responses, in clusters",
-        *("read once, ms", "scan, ms", "share of read bandwidth", "the same, all threads"),
-        *("pruned, ms", "scan over pruned", "all rounds, pruned over scan"),
-    ]
-    quiet = kept("responses")["machine"]["load"] <= QUIET
+    times = {"read ms": ".2f", "scan ms": ".2f", "pruned ms": ".2f", "scan over pruned": ".1f"}
+    ratios = ("all rounds, pruned over scan", "slowest round, pruned over scan")
+    shares = ("share of read bandwidth", "share, all threads")
+    columns = times | dict.fromkeys(ratios, ".2f") | dict.fromkeys(shares, ".0%")
+    yield ["many fixed responses, in clusters", *columns]
     for name, found in measured.items():
         if "scan ms" in found:
-            yield [
-                name,
-                *(f"{found[what]:.2f}" for what in ("read ms", "scan ms")),
-                f"{found['share of read bandwidth']:.0%}",
-                f"{found['share, all threads']:.0%}" if quiet else "-",
-                f"{found['pruned ms, median']:.2f}",
-                f"{found['scan over pruned, medians']:.1f}",
-                f"{found['pruned over scan, all rounds']:.2f}",
-            ]
+            yield [name, *(format(found[c], f) if c in found else "" for c, f in columns.items())]
 
 
 def peers(measured: Measured) -> Iterable[list[str]]:
@@ -79,10 +68,37 @@ def start(measured: Measured) -> Iterable[list[str]]:
     yield from ([name, f"{of['warm']:.1f}", f"{of['cold']:.1f}"] for name, of in measured.items())
 
 
+def long_runs(measured: Measured) -> Iterable[list[str]]:
+    """A row for each million of rounds."""
+    yield ["after", *next(iter(measured.values()))]
+    yield from ([name, *(f"{value:.3g}" for value in of.values())] for name, of in measured.items())
+
+
+def approximate(measured: Measured) -> Iterable[list[str]]:
+    """The cost of the approximate search in regret, and time."""
+    searches = ("scan", "pruned", "approximate")
+    yield [
+        "fixed responses",
+        *("regret, scan", "approximate", "more regret [95%]", "n"),
+        *(f"{search}, ms a round" for search in searches),
+    ]
+    for name, found in measured.items():
+        mean, low, high = found["more regret"]
+        yield [
+            name,
+            *(f"{found[what]:.3g}" for what in ("regret, scan", "regret, approximate")),
+            f"{mean:.2g} [{low:.2g}, {high:.2g}]",
+            str(found["n"]),
+            *(f"{found[f'{search} ms']:.2f}" for search in searches),
+        ]
+
+
 def machine(about: dict[str, Any]) -> Iterable[list[str]]:
     """Where it was measured."""
     yield ["", ""]
-    yield from ([name, str(value)] for name, value in about.items() if name != "peers")
+    yield from (
+        [name, str(value)] for name, value in about.items() if name not in ("peers", "load")
+    )
 
 
 TABLES: dict[str, tuple[str, str, Callable[[Any], Iterable[list[str]]]]] = {
@@ -93,6 +109,10 @@ TABLES: dict[str, tuple[str, str, Callable[[Any], Iterable[list[str]]]]] = {
     "versions": ("peers", "machine", versions),
     "large action space": ("large_action_space", "measured", peers),
     "cluster": ("cluster", "measured", figures),
+    "lab": ("lab", "measured", figures),
+    "long runs": ("long_runs", "measured", long_runs),
+    "torch study": ("torch_study", "measured", figures),
+    "approximate": ("approximate", "measured", approximate),
     "start-up": ("startup", "measured", start),
 }
 
@@ -104,6 +124,8 @@ def write_page() -> None:
         if (RESULTS / f"{file}.json").exists():
             lines = ["| " + " | ".join(row) + " |" for row in rows(kept(file)[part])]
             lines.insert(1, "|---" * (lines[0].count("|") - 1) + "|")
+            if part == "measured":
+                lines += ["", f"The machine's load was {kept(file)['machine']['load']}."]
             mark = re.escape(f"<!-- {name} -->")
             table = f"<!-- {name} -->\n\n" + "\n".join(lines) + f"\n\n<!-- end of {name} -->"
             pattern = mark + r".*?" + re.escape(f"<!-- end of {name} -->")
@@ -120,7 +142,7 @@ def _plot(measured: Measured) -> None:
     figure = new_figure(7, 4)
     axes = figure.add_subplot(xscale="log", yscale="log")
     for dim, colour in ((16, "C0"), (64, "C1")):
-        for what, style in (("scan ms", "-o"), ("pruned ms, median", "--s"), ("read ms", ":")):
+        for what, style in (("scan ms", "-o"), ("pruned ms", "--s"), ("read ms", ":")):
             points = [
                 (_count(name), found[what])
                 for name, found in measured.items()

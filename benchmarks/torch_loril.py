@@ -1,4 +1,4 @@
-"""A first version of LORIL in PyTorch, for comparison in the benchmark.
+"""A first version of LORIL in PyTorch, and of its rivals, for comparison in the benchmarks.
 
 One full-history Adam step on theta a round, Sigma solved for the bonus of every response.
 The history is kept in Python lists, in tensors of the final size, or as counts.
@@ -13,9 +13,12 @@ from tellback.arrays import Array
 
 
 def torch_loril(
-    f: Array, g: Array, rounds: int, k: float, lam: float, seed: int, history: str
+    f: Array, g: Array, rounds: int, k: float | None, lam: float, seed: int, history: str
 ) -> float:
-    """Play LORIL for some rounds against F (|X| x d) and G (|Y| x d); returns final regret."""
+    """Play LORIL for some rounds against F (|X| x d) and G (|Y| x d); returns final regret.
+
+    Without ``k`` it is the greedy agent, which needs no Sigma.
+    """
     rng = np.random.default_rng(seed)
     truth = f @ g.T
     cumulative = np.cumsum(truth, axis=0)
@@ -47,9 +50,12 @@ def torch_loril(
         x = int(rng.integers(len(f)))
         with torch.no_grad():
             value = features @ torch.softmax(theta, dim=0)[x]
-            widths = (features.T * torch.linalg.solve(sigma, features.T)).sum(dim=0)
-            y = int(torch.argmax(value + k * torch.sqrt(widths)))
-            sigma += torch.outer(features[y], features[y])
+            if k is not None:
+                widths = (features.T * torch.linalg.solve(sigma, features.T)).sum(dim=0)
+                value += k * torch.sqrt(widths)
+            y = int(torch.argmax(value))
+            if k is not None:
+                sigma += torch.outer(features[y], features[y])
         label = int(np.searchsorted(cumulative[:, y], rng.random() * cumulative[-1, y]))
         if history == "lists":
             labels.append(label)

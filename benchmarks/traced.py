@@ -27,8 +27,8 @@ def trace() -> None:
         _time(lesson_agent.LessonAgent, name, "agent")
     opened = database.Database.__init__
 
-    def open_traced(self: Any, url: str) -> None:
-        opened(self, url)
+    def open_traced(self: Any, url: str, *, create: bool = True) -> None:
+        opened(self, url, create=create)
         engines = {self.engine, self._snapshots}
         for engine in engines:
             # Connections that are no pipelines wait for their BEGIN, too.
