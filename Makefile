@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: teach paper league test fuzz slow lint docs bench ratios browser clean
+.PHONY: teach paper league test first fuzz slow lint docs bench ratios browser clean
 
 teach: .venv/classroom  ## teach an agent in your browser; make teach ARGS='--port 9000'
 	$(BIN)/tellback teach $(ARGS)
@@ -15,12 +15,17 @@ league: .venv/vision  ## every agent in every world; shares its runs with paper
 	$(BIN)/tellback league
 
 # One thread of linear algebra in each process: on shared cores, threads wait for each other by spinning.
-test fuzz slow: export OMP_NUM_THREADS = 1
-# Bytecode is kept, also where the environment says otherwise: tests start hundreds of processes.
-test fuzz slow: export PYTHONDONTWRITEBYTECODE =
+test first fuzz slow: export OMP_NUM_THREADS = 1
+# Bytecode is kept, also where the environment says otherwise: these start many processes.
+paper league test first fuzz slow: export PYTHONDONTWRITEBYTECODE =
 
-test: lint browser  ## linters, types, layers, documentation and all tests
-	$(BIN)/python -m pytest -n 4 --dist worksteal -m 'not slow'
+test: .venv/test browser  ## linters, types, layers, documentation and all tests
+	$(MAKE) --jobs=2 lint first
+	$(BIN)/python -m pytest -n 6 --dist worksteal -m 'not slow and not first'
+
+# They compile most kernels on the core that the linters leave free: of six workers, five would wait.
+first: .venv/test
+	$(BIN)/python -m pytest -m first
 
 fuzz: .venv/test  ## the random search for examples that break a promise; other ones each time
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m hypothesis --hypothesis-profile fuzz
@@ -71,10 +76,11 @@ clean:
 	$(PIP) -e '.[classroom]'
 	@touch $@
 
-.venv/vision: .venv/core
-	$(PIP) -e '.[lab,vision]'
+# No bytecode beforehand: most of PyTorch is never imported.
+.venv/vision: .venv/python pyproject.toml constraints.txt
+	$(PIP) --no-compile -e '.[lab,vision]'
 	@touch $@
 
 .venv/test: .venv/core
-	$(PIP) -e '.[lab,torch,vision,pictures,gymnasium,babyai,ray,pandas,language,people,classroom,postgres,test,docs]'
+	$(PIP) -e '.[lab,torch,vision,pictures,gymnasium,babyai,ray,pandas,faiss,language,people,classroom,postgres,test,docs]'
 	@touch $@

@@ -14,10 +14,11 @@ class Dice:
 
     memory = 0  # it does not read the past
 
-    def __init__(self, sides=6, load=1.0):
-        weights = load * np.eye(sides) + 0.2
+    def __init__(self, sides=6, load=1.0, rng=None):  # a run gives rng: each seed has other dice
+        loaded = np.arange(sides) if rng is None else rng.permutation(sides)
+        weights = load * np.eye(sides)[loaded] + 0.2
         self.odds = weights / weights.sum(axis=1, keepdims=True)
-        self.responses = Listed(self.odds)
+        self.responses = Listed(np.eye(sides))
         self.facts = Facts(dim=sides, instructions=sides, fixed_responses=True)
 
     def task(self, t, history, rng):

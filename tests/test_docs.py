@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.command import tellback_here
 from tests.support.patience import PATIENCE
 from tests.support.ports import held_port
 from tests.support.scripts import run_script
@@ -47,6 +48,18 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     shown = re.findall(r"```python\n.*?```\n\n```text\n(.*?)```", page.read_text(), re.DOTALL)
     assert not shown or resembles(done.stdout, "".join(shown).strip()), done.stdout
+
+
+def test_the_page_on_diagnosis_names_commands_that_work(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "howto" / "diagnose.md").read_text()
+    first, second = re.findall(r"^\$ tellback (.*)$", text, flags=re.MULTILINE)
+    played = tellback_here(*first.split(), "--on", "inline", cwd=tmp_path)
+    assert played.returncode == 0, played.stderr
+    (run,) = re.findall(r"tellback diagnose (\w+)", played.stdout)
+    assert second == "diagnose RUN"
+    diagnosed = tellback_here("diagnose", run, cwd=tmp_path)
+    assert diagnosed.returncode == 0, diagnosed.stderr
+    assert "Over-exploration." in diagnosed.stdout
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
