@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Generator
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -16,6 +18,17 @@ register()
 
 if (folder := _cache_folder()) is not None:  # for processes with another home, too
     os.environ.setdefault("NUMBA_CACHE_DIR", str(folder.parent))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave what collecting loads, which stays, out of every collection of garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
