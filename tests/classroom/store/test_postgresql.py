@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
+from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from tellback.classroom.learning.learner import Learner
@@ -69,3 +71,24 @@ def test_an_error_of_a_statement_that_was_sent_later_rolls_all_back(database: Da
         assert latest_event(connection, lesson.id) == 0
     with writing(database, lesson.id) as log:  # the connection is as good as before
         assert log.append(Kind.CHECKED, {}) == 1
+
+
+def test_statements_are_parsed_once_and_that_survives_transactions_that_fail(
+    database: Database,
+) -> None:
+    lesson = new_lesson(database, SENTENCES)
+    for number in range(1, 7):
+        with suppress(ZeroDivisionError), writing(database, lesson.id) as log:
+            log.append(Kind.CHECKED, {})
+            add_task(log, number, np.eye(3), Content())
+            if number % 3 == 2:
+                raise ZeroDivisionError
+            prepared = text("SELECT statement FROM pg_prepared_statements")
+            found = log.connection.execute(prepared).scalars().all()
+            assert sorted(" ".join(one.split()[:3]) for one in found) == [
+                "INSERT INTO events",
+                "INSERT INTO tasks",
+                "UPDATE lessons SET",
+            ]
+    with database.read() as connection:
+        assert latest_event(connection, lesson.id) == 4

@@ -14,11 +14,19 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, OperationalError, SQLAlchemyError
 
-from tellback.classroom.store.postgresql import LATER, reading_engine, writing_engine
+from tellback.classroom.store.postgresql import ADD, LATER, PREPARED, reading_engine, writing_engine
 from tellback.errors import SettingError, TellbackError, UnknownNameError
 from tellback.extras import from_extra
 
-__all__ = ["LATER", "Connection", "Database", "DatabaseFailure", "open_database"]
+__all__ = [
+    "ADD",
+    "LATER",
+    "PREPARED",
+    "Connection",
+    "Database",
+    "DatabaseFailure",
+    "open_database",
+]
 
 DatabaseFailure = OperationalError
 """Raised when the database does not answer. Other rooms know it, but not SQLAlchemy."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, bindparam, false, insert, literal, select, update
 
-from tellback.classroom.store.database import LATER, Database
+from tellback.classroom.store.database import ADD, LATER, PREPARED, Database
 from tellback.classroom.store.tables import deliveries, events, lessons, webhooks
 from tellback.errors import UnknownNameError
 from tellback.specs import Data
@@ -58,6 +58,7 @@ _TAKE = (
         rounds=lessons.c.rounds + bindparam("more_rounds"),
     )
     .returning(lessons.c.events, lessons.c.rounds)
+    .execution_options(**PREPARED)
 )
 _ADVANCE = (
     update(lessons)
@@ -65,7 +66,7 @@ _ADVANCE = (
     .values(events=bindparam("event"), rounds=bindparam("round"))
     .execution_options(**LATER)
 )
-_APPEND = insert(events).execution_options(**LATER)
+_APPEND = insert(events).execution_options(**ADD)
 ENQUEUE_DELIVERIES = (
     insert(deliveries)
     .from_select(

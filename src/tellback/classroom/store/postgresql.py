@@ -20,11 +20,21 @@ from sqlalchemy.exc import DisconnectionError
 TRUSTED_SECONDS = 1.0
 """A connection used less than this long ago is not tested before use."""
 
+NEVER = 2**31
+"""More often than the driver will see any statement."""
+
 CONNECTIONS, MORE = 10, 15
 """Connections of each kind that a process keeps, and opens besides if it must."""
 
 LATER = {"later": True}
 """Options of a statement whose outcome nobody reads."""
+
+PREPARED = {"prepared": True}
+"""Options of a statement that a connection has parsed and planned once: without a choice of plans,
+or else the one for the empty tables of the first minute would be kept."""
+
+ADD = LATER | PREPARED
+"""Options of a plain insert."""
 
 
 def reading_engine(url: Any) -> Engine:
@@ -62,7 +72,8 @@ def writing_engine(url: Any) -> Engine:
         return True
 
     def execute(cursor: Any, statement: str, parameters: Any, context: Any) -> bool:
-        cursor.execute(statement, parameters)
+        prepare = context.execution_options.get("prepared", False)
+        cursor.execute(statement, parameters, prepare=prepare)
         return sync(cursor, context)
 
     def execute_many(cursor: Any, statement: str, parameters: Any, context: Any) -> bool:
@@ -85,8 +96,7 @@ def _engine(url: Any, **options: Any) -> Engine:
         url.set(drivername="postgresql+psycopg"),
         pool_size=CONNECTIONS,
         max_overflow=MORE,
-        # A cached plan would be one for the empty tables of the first minute.
-        connect_args={"prepare_threshold": None},
+        connect_args={"prepare_threshold": NEVER},  # but for those that are ``PREPARED``
         **options,
     )
 

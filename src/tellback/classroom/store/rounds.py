@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from tellback.arrays import Array
-from tellback.classroom.store.database import LATER
+from tellback.classroom.store.database import ADD, LATER
 from tellback.classroom.store.errors import ConflictError
 from tellback.classroom.store.log import Kind, LessonLog
 from tellback.classroom.store.tables import events, rounds, seen
@@ -124,7 +124,7 @@ def parse_asked(data: Mapping[str, Any]) -> AskedRound:
 COLUMNS = [rounds.c[name] for name in RoundRow._fields]
 
 # Built once, as in ``log``.
-_OPEN = insert(rounds).execution_options(**LATER)
+_OPEN = insert(rounds).execution_options(**ADD)
 _THIS = (rounds.c.lesson == bindparam("this_lesson"), rounds.c.number == bindparam("this_number"))
 _FIND = select(*COLUMNS).where(*_THIS)
 _LOCK = (

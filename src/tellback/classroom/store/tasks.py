@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, insert, select
 
 from tellback.arrays import Array
-from tellback.classroom.store.database import LATER
+from tellback.classroom.store.database import ADD
 from tellback.classroom.store.items import find_item_pictures
 from tellback.classroom.store.log import LessonLog
 from tellback.classroom.store.tables import pictures, tasks
@@ -67,8 +67,8 @@ def shown_data(content: Content) -> str:
     return json.dumps({name: part for name, part in shown.items() if part is not None})
 
 
-_ADD_TASK = insert(tasks).execution_options(**LATER)
-_ADD_PICTURES = insert(pictures).execution_options(**LATER)
+_ADD_TASK = insert(tasks).execution_options(**ADD)
+_ADD_PICTURES = insert(pictures).execution_options(**ADD)
 
 
 def add_task(log: LessonLog, number: int, features: Array, content: Content) -> None:
