@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,21 @@ def test_estimates_that_are_no_numbers_are_refused(spec: AgentSpec) -> None:
     broken.draws = lambda instruction, responses, count, rng: np.full((count, 6), np.nan)
     with pytest.raises(ProtocolError, match="not all numbers"):
         live.explorer.choose(a_task(), broken, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(2), np.zeros(1), np.zeros((RESPONSES, 1)), None, ["?"]])
+@pytest.mark.parametrize("spec", [*NEW, Greedy(), LORIL(), Certified(Greedy(), k=1.0)], ids=repr)
+def test_an_estimate_for_each_response_is_demanded(spec: AgentSpec, wrong: object) -> None:
+    live: Any = spec.build(Facts(dim=3, instructions=5), np.random.default_rng(0))
+    live.model = SimpleNamespace(estimates=lambda instruction, responses: wrong)
+    with pytest.raises(ProtocolError, match=f"an array of {RESPONSES} numbers, one for each"):
+        live.respond(a_task(), np.random.default_rng(0))
+
+
+def test_estimates_may_be_a_list() -> None:
+    live: Any = Greedy(ties="first").build(Facts(dim=3, instructions=5), np.random.default_rng(0))
+    live.model = SimpleNamespace(estimates=lambda instruction, responses: [0, 1, *[0] * 4])
+    assert live.respond(a_task(), np.random.default_rng(0)).response == 1
 
 
 @pytest.mark.parametrize("spec", NEW, ids=repr)

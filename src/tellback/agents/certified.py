@@ -19,6 +19,7 @@ from tellback.agents.radius import (
 )
 from tellback.arrays import Array
 from tellback.errors import SettingError
+from tellback.models.model import estimates_of
 from tellback.proof import register_provable
 from tellback.roles import AgentSpec, Choice, Facts, Instruction, State, Task
 
@@ -99,7 +100,7 @@ class CertifiedAgent(ModelAgent):
     def respond(self, task: Task, rng: np.random.Generator) -> Choice:
         """The agent's choice, with its width and the highest upper bound of any response."""
         choice = self.agent.respond(task, rng)
-        estimates = self.model.estimates(task.instruction, task.responses)
+        estimates = estimates_of(self.model, task)
         widths = self.widths.widths(task.responses)
         highest = float((estimates + widths).max())
         return choice._replace(

@@ -14,7 +14,7 @@ from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import ProtocolError
 from tellback.models.ellipsoid import Ellipsoid, Widths
-from tellback.models.model import Likely, Model, Searching
+from tellback.models.model import Likely, Model, Searching, estimates_of
 from tellback.models.search.found import Found, best_of
 from tellback.models.states import NothingLearned
 from tellback.proof import Proof
@@ -146,7 +146,7 @@ class Optimism:
             k = self.k
             found = self._search(task.instruction, task.responses, k, self._keep, self.random)
             return _chosen(task, found, k, rng, model)
-        estimates = model.estimates(task.instruction, task.responses)
+        estimates = estimates_of(model, task)
         widths = self.ellipsoid.squared_widths(task.responses, self._keep)
         widths = self.weighted(widths, estimates)
         return optimistic_choice(task, estimates, widths, self.k, self.random, rng, model)
@@ -208,7 +208,7 @@ class Dithering(Stateless):
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """Greedy, except now and then."""
         responses = task.responses
-        estimates = model.estimates(task.instruction, responses)
+        estimates = estimates_of(model, task)
         count = len(estimates)
         best = maxima(estimates, self.random)
         if not len(best):

@@ -16,7 +16,7 @@ from tellback.agents.spanner import barycentric_spanner, exchange
 from tellback.arrays import Array, Indices
 from tellback.compiled import compiled
 from tellback.errors import one_of, whole
-from tellback.models.model import Model
+from tellback.models.model import Model, estimates_of
 from tellback.responses import Listed
 from tellback.roles import Facts, State, Task
 from tellback.specs import NonNegative
@@ -74,7 +74,7 @@ class GapWeights(Randomized):
         self, task: Task, model: Model, rng: np.random.Generator
     ) -> tuple[Array, Array]:
         """1 / (K + gamma gap), and the rest for the best."""
-        estimates = model.estimates(task.instruction, task.responses)
+        estimates = estimates_of(model, task)
         everyone = np.arange(len(estimates))
         return estimates, _weighed(estimates, everyone, 1.0, self._eta(len(everyone)), self._random)
 
@@ -117,7 +117,7 @@ class SpannerWeights(GapWeights):
     ) -> tuple[Array, Array]:
         """1 / (2 n (1 + eta gap)) for the members of the spanner, and the rest for the best."""
         responses = task.responses
-        estimates = model.estimates(task.instruction, responses)
+        estimates = estimates_of(model, task)
         if responses is not self._cached[0]:
             self._cached = (responses, *barycentric_spanner(responses.matrix, C))
         _, members, coefficients = self._cached

@@ -13,7 +13,7 @@ from tellback.arrays import Array
 from tellback.errors import SettingError, whole
 from tellback.models.ellipsoid import Ellipsoid, Lambda
 from tellback.models.low_rank import LowRank
-from tellback.models.model import Model, Representing
+from tellback.models.model import Model, Representing, estimates_of
 from tellback.models.states import saved_array
 from tellback.responses import Listed
 from tellback.roles import Choice, Facts, State, Task
@@ -112,7 +112,7 @@ class LearnedOptimism:
 
     def choose(self, task: Task, model: Model, rng: np.random.Generator) -> Choice:
         """The response with the highest optimistic estimate."""
-        estimates = model.estimates(task.instruction, task.responses)
+        estimates = estimates_of(model, task)
         widths = self._squared_widths(task.responses, self._keep)
         return optimistic_choice(task, estimates, widths, self.k, self._random, rng, model)
 

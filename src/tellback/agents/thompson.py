@@ -12,7 +12,7 @@ from tellback.agents.explorers import Explorer
 from tellback.agents.randomized import Randomized, votes
 from tellback.arrays import Array
 from tellback.errors import SettingError
-from tellback.models.model import Model, Posterior
+from tellback.models.model import Model, Posterior, estimates_of
 from tellback.roles import Facts, Task
 from tellback.specs import Count, NonNegative
 
@@ -81,7 +81,7 @@ class PosteriorSampling(Randomized):
         """The share of the draws for which each response is the best."""
         posterior = cast(Posterior, model)  # to ask it every round would take longer than the rest
         responses = task.responses
-        estimates = model.estimates(task.instruction, responses)
+        estimates = estimates_of(model, task)
         ballots = posterior.draws(task.instruction, responses, self._draws, rng)
         if self._scale != 1:
             ballots = estimates + self._scale * (ballots - estimates)

@@ -182,7 +182,7 @@ class _Reader:
         choices = []
         for name, values in grid.items():
             if not isinstance(values.value, list) or not values.value:
-                self._refuse(values, f"The grid of {name} must be a list of values.")
+                self._refuse(values, f"The grid of {name} must be a list of one value or more.")
             choices.append([(name, values[i]) for i in range(len(values.value))])
         return tuple(self._changed(agent, dict(combination)) for combination in product(*choices))
 
@@ -206,9 +206,13 @@ class _Reader:
         """The spec with other settings; an error says which of them is wrong."""
         known = spec.settings()
         for name, value in settings.items():
+            if name == "grid":  # that of an agent was taken out before
+                says = "A grid has settings of an agent. To try several of its models, say"
+                self._refuse(value, f"{says} grid.model = [{{ kind = ... }}, {{ kind = ... }}].")
             if name not in known:
                 # Without a table these are values of a grid, which has settings only.
-                also = known if whole is None else [*known, "kind", "grid"]
+                keys = ["kind", "grid"] if isinstance(spec, AgentSpec) else ["kind"]
+                also = known if whole is None else [*known, *keys]
                 unknown = unknown_name(f"setting of {spec.kind} named", name, also)
                 self._refuse(value, str(unknown))
         values = {name: self._setting(spec, name, value) for name, value in settings.items()}

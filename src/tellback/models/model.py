@@ -8,11 +8,11 @@ from typing import ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from tellback.arrays import Array
-from tellback.errors import SettingError
+from tellback.errors import ProtocolError, SettingError
 from tellback.models.ellipsoid import Ellipsoid
 from tellback.models.search.found import Found
 from tellback.responses import Listed
-from tellback.roles import Facts, Instruction, State
+from tellback.roles import Facts, Instruction, State, Task
 from tellback.specs import Spec
 
 
@@ -21,7 +21,10 @@ class Model(Protocol):
     """f-hat of the paper, in any form."""
 
     def estimates(self, instruction: Instruction, responses: Listed) -> Array:
-        """The estimate of P(x | y, s) for every listed response y. Changes nothing."""
+        """The estimate of P(x | y, s) for every listed response y: ``len(responses)`` numbers.
+
+        Changes nothing.
+        """
 
     def learn(self, features: Array, description: Instruction) -> None:
         """Learn the description of a response with these features."""
@@ -124,6 +127,34 @@ class ModelSpec(Spec):
     def build(self, facts: Facts, rng: np.random.Generator) -> Model:
         """Build the live model."""
         raise NotImplementedError
+
+
+_DOUBLE = np.dtype(np.float64)
+
+
+def estimates_of(model: Model, task: Task) -> Array:
+    """The model's estimates, of which there must be one for each response.
+
+    Else those that are missing would never be chosen, and nobody would notice.
+    """
+    estimates = model.estimates(task.instruction, task.responses)
+    count = len(task.responses)
+    if type(estimates) is np.ndarray and estimates.dtype is _DOUBLE and estimates.shape == (count,):
+        return estimates  # nearly always
+    try:
+        array: Array = np.asarray(estimates, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise _no_estimates(model, count, repr(estimates)) from error
+    if array.shape != (count,):
+        raise _no_estimates(model, count, f"an array of shape {array.shape}")
+    return array
+
+
+def _no_estimates(model: object, count: int, instead: str) -> ProtocolError:
+    return ProtocolError(
+        f"The estimates of {type(model).__name__} must be an array of {count} numbers, one for "
+        f"each response, not {instead}."
+    )
 
 
 def demand_table(model: str, facts: Facts) -> int:
