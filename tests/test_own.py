@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -163,19 +163,20 @@ def test_a_study_takes_the_specs_and_says_how_to_make_one_of_a_class() -> None:
 
 
 class Counted(Plain):
-    """Counts how often it was built."""
+    """Notes each time that it is built."""
 
-    built: ClassVar[int] = 0
-
-    def __init__(self) -> None:
+    def __init__(self, file: str = "") -> None:
         super().__init__()
-        Counted.built += 1
+        with Path(file).open("a") as built:
+            built.write("built ")
 
 
 def test_a_class_is_built_once_a_run_and_not_before(tmp_path: Path) -> None:
-    runs = [RunSpec(CoinSpec(), tellback.agent(Counted)(), 10, seed) for seed in (0, 1)]
+    file = tmp_path / "built"
+    agent: Any = tellback.agent(Counted)
+    runs = [RunSpec(CoinSpec(), agent(str(file)), 10, seed) for seed in (0, 1)]
     assert run_missing(runs, Store(tmp_path), on="inline") == []
-    assert Counted.built == 2
+    assert file.read_text().split() == ["built"] * 2
 
 
 class Wanting(Plain):

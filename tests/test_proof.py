@@ -420,7 +420,11 @@ def test_the_truth_of_another_world_is_a_condition_and_failed_bounds_are_told() 
     assert run.proof is not None
     assert not run.proof.known
     assert run.proof.failed
+    assert not run.proof  # so that ``run.proof or run.caveat`` says it
+    assert run.caveat == str(run.proof)
     said = run.summary()["regret certificate"]
+    assert run.certificate[-1] < run.regret[-1]
+    assert said.startswith(f"failed: {run.certificate[-1]:.4g} of 600, and the regret is ")
     assert "(bounds failed in this run, so that a condition is not met or" in said
     assert ", if the truth is f(x) . g(y, s)" in said
     assert "proven" not in said

@@ -51,7 +51,7 @@ class Proof:
         What must be so besides, and cannot be seen from the run.
     failed : bool
         Whether bounds were seen to fail in the run: then a condition is not met, or it is one of
-        the cases in which the proof may fail.
+        the cases in which the proof may fail. Such a proof is false (``bool``).
     holds : callable, optional
         Whether F, a row an instruction, is such a truth.
     """
@@ -70,6 +70,10 @@ class Proof:
         if self.delta < SMALLEST_PERCENTAGE:
             return f"1 - {self.delta:.6g}"
         return f"{100 * (1 - self.delta):.6g}%"
+
+    def __bool__(self) -> bool:
+        """Whether it is one: not where bounds failed."""
+        return not self.failed
 
     def __str__(self) -> str:
         said = f"proven with probability {self.level}"

@@ -78,7 +78,7 @@ class Run:
     proof : Proof or None
         Why the certificate is a proof, with its probability and its conditions.
     caveat : str
-        Why it is none; '' if it is one.
+        Why it is none, or that bounds failed; '' if it is one.
     match : Match
         When a description is what was asked for: the world's, or equality.
     by_meaning : bool
@@ -271,6 +271,8 @@ class Run:
         if np.isnan(total):
             return "none: the agent states no widths"
         worth = "vacuous" if self.vacuous else f"at most {total:.4g} of {len(self):,}"
+        if self.regret[-1] > total:
+            worth = f"failed: {total:.4g} of {len(self):,}, and the regret is {self.regret[-1]:.4g}"
         basis = f"not proven: {self.caveat}" if self.proof is None else str(self.proof)
         return f"{worth} ({basis}); calibration {self.calibration().light}"
 
@@ -342,8 +344,8 @@ def with_checked_proof(run: Run) -> Run:
     if check is not None and check.differs:
         caveat = "descriptions did not match as often as the rewards say (match_check)"
         return replace(run, proof=None, caveat=caveat)
-    failed = run.calibration().light in ("amber", "red")
-    return replace(run, proof=replace(run.proof, failed=failed))
+    proof = replace(run.proof, failed=run.calibration().light in ("amber", "red"))
+    return replace(run, proof=proof, caveat=str(proof) if proof.failed else run.caveat)
 
 
 def _writable(column: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -106,6 +106,18 @@ class Amnesiac(Counting):
         self.learned = state["learned"] + 1
 
 
+class Sharing(Counting):
+    """Keeps what it learns in its class, so that all of its kind know it."""
+
+    known: ClassVar[set[Any]] = set()
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return task.choose(min(len(self.known), 1))
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None:
+        self.known.add(description)
+
+
 def test_a_sound_agent_without_a_state_passes() -> None:
     assert check(Counting())
 
@@ -125,6 +137,7 @@ def test_checking_a_live_agent_leaves_it_as_it_was() -> None:
         (Unlucky(), "a propensity was 1.5"),
         (Restless(), "then"),
         (Amnesiac(), "instead of"),
+        (Sharing(), "not in its class, a default or a global"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Counting) else "",
 )

@@ -118,3 +118,9 @@ def test_without_spread_there_is_no_verdict() -> None:
     found = less_regret(np.zeros(3), np.ones(3))
     assert found.verdict == "undecided"
     assert str(found) == "+100.0% (the same in all pairs: no interval), n = 3"
+
+
+def test_without_spread_a_mean_has_no_interval() -> None:
+    assert str(mean_regret(np.full(6, 0.05))) == "0.05 (the same in all runs: no interval)"
+    assert str(mean_regret(np.zeros(3))) == "0 (the same in all runs: no interval)"
+    assert str(mean_regret(np.array([1.0, 2.0, 3.0]))).startswith("2 [")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from tellback.lab import Results
+    from tellback.lab import Difference, MeanInterval, Results
     from tellback.lab.status import StudyStatus
 
 
@@ -57,8 +57,7 @@ def _study_data(results: Results) -> dict[str, Any]:
                 "setting": setting.label(),
                 "n": len(final),
                 "regret": final.mean(),
-                "low": interval and interval.low,
-                "high": interval and interval.high,
+                **_bounds(interval),
             }
         )
     return {
@@ -73,7 +72,7 @@ def _study_data(results: Results) -> dict[str, Any]:
                 "ours": pair.ours,
                 "theirs": pair.theirs,
                 "verdict": pair.verdict,
-                "less": pair.difference,
+                "less": pair.difference and asdict(pair.difference) | _bounds(pair.difference),
                 "sentence": pair.sentence,
             }
             for pair in results.pairs()
@@ -81,6 +80,13 @@ def _study_data(results: Results) -> dict[str, Any]:
         "warnings": results.warnings(),
         "runs": results.finals().drop("study", "source").to_dicts(),
     }
+
+
+def _bounds(found: MeanInterval | Difference | None) -> dict[str, float | None]:
+    """Those of an interval, if there is one."""
+    if found is None or found.same:
+        return {"low": None, "high": None}
+    return {"low": found.low, "high": found.high}
 
 
 def status_data(status: StudyStatus) -> dict[str, Any]:

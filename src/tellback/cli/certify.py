@@ -95,7 +95,7 @@ def certify(
                 "regret": run.regret[-1],
                 "certificate": run.certificate[-1],
                 "vacuous": run.vacuous,
-                "proof": None if run.proof is None else str(run.proof),
+                "proof": str(run.proof) if run.proof else None,
                 "caveat": run.caveat,
                 "calibration": run.calibration().light,
                 "calibration_by_matches": by_matches.light,

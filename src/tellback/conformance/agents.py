@@ -27,12 +27,12 @@ CONTEXTS_TRIED = 3
 
 def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[str, Check]]:
     """The promises of an agent, tried in the given world or in two small ones."""
+    same, fresh = _trial_worlds(make) if world is None else (world, world)
+    untaught = _first_choices(same, make)  # before any other has learned
     if world is None:
-        same, fresh = _trial_worlds(make)
         yield "it plays where responses stay the same", partial(_plays_in_trial, same, make)
         yield "it plays where responses change every round", partial(_plays_in_trial, fresh, make)
     else:
-        same = fresh = world
         yield "it plays in the given world", partial(_plays_in, world, make)
     trials: list[_AgentTrial] = []
     yield "it can be made anew", partial(_build, trials, same, make)
@@ -44,10 +44,28 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
     yield "it responds alike to the same task and the same random stream", trial.repeats_itself
     yield "responding changes nothing in it", trial.responding_changes_nothing
     yield "it learns late and out of order", trial.learns_out_of_order
+    yield "a new one knows nothing that others learned", partial(_is_new, same, make, untaught)
     yield "it leaves the context as it is", partial(_leaves_contexts, same, fresh, make)
     if not missing(trial.agent, _Restorable):
         yield "its state is arrays and numbers", trial.state_is_plain
         yield "restored from its state, it goes on as before", trial.restores
+
+
+def _first_choices(world: Any, make: Callable[[], Any]) -> list[Any]:
+    """The choices of a new agent that learns nothing; none if it cannot choose."""
+    with suppress(Exception):  # the trials will report it
+        trial = _AgentTrial(world, make)
+        return [trial._respond(trial.agent, t).response for t in range(1, LAST_ROUND + 1)]
+    return []
+
+
+def _is_new(world: Any, make: Callable[[], Any], untaught: list[Any]) -> Iterator[str]:
+    for t, (one, other) in enumerate(zip(untaught, _first_choices(world, make), strict=False), 1):
+        if one != other:
+            yield (
+                f"after others had learned, a new one chose {other!r} instead of {one!r} in round "
+                f"{t}. What it learns must be in itself: not in its class, a default or a global"
+            )
 
 
 def _trial_worlds(make: Callable[[], Any]) -> tuple[WorldSpec, WorldSpec]:

@@ -23,7 +23,14 @@ class MeanInterval:
     high: float
     n: int
 
+    @property
+    def same(self) -> bool:
+        """Whether all runs have the same value: without spread there is no interval."""
+        return self.high - self.low <= NO_SPREAD * max(1.0, abs(self.mean))
+
     def __str__(self) -> str:
+        if self.same:
+            return f"{self.mean:.3g} (the same in all runs: no interval)"
         return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 

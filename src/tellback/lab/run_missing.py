@@ -63,6 +63,8 @@ def run_missing(
     listener = listener or usual_listener()
     engine: Any = engine_named(on) if isinstance(on, str) else on or Here(listener.note)
     wanted = list({run.identity: run for run in runs}.values())
+    for run in {run.own_classes: run for run in wanted if run.own_classes}.values():
+        run.demand_unaltered()
     todo = _not_done(wanted, store, listener, reuse)
     missing = set(todo)
     for run in wanted:

@@ -8,6 +8,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from tellback import __version__
 from tellback.arrays import Array
 from tellback.compiled import source_digest
 from tellback.lab.run_spec import RunSpec
-from tellback.sources import Rooms, note_package
+from tellback.sources import Rooms, forgetting, note_package
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,8 @@ def run_one(
         wanted = job if isinstance(job, Job) else job_of(job)
         if said := _differs(wanted, played=False):
             return SourceChanged(run, said)
-        curve, noted = run.perform(progress, isolated)
+        with forgetting(run.own_classes) if run.own_classes else nullcontext():
+            curve, noted = run.perform(progress, isolated)
         if said := _differs(wanted, played=True):
             return SourceChanged(run, said)
     except BaseException:  # an agent that calls sys.exit() must not end the study

@@ -19,7 +19,7 @@ from tellback.protocol import VERSION as PROTOCOL_VERSION
 from tellback.protocol import play
 from tellback.roles import AgentSpec, WorldSpec
 from tellback.run import Run
-from tellback.sources import Rooms, edited_since, is_own, is_typed, rooms_of, source_of
+from tellback.sources import Rooms, altered, edited_since, is_own, is_typed, rooms_of, source_of
 from tellback.specs import Data, Spec, all_parts, spec_from_data
 
 FORMAT = 2
@@ -93,7 +93,7 @@ class RunSpec:
         For your own specs it includes their source file as it is now, even if it was edited
         after the import.
         """
-        sources = tuple(source_of(part) for part in self._own_classes)
+        sources = tuple(source_of(part) for part in self.own_classes)
         if self._identified is None or self._identified[0] != sources:
             object.__setattr__(self, "_identified", (sources, identity_of(self.to_data())))
         assert self._identified is not None
@@ -131,7 +131,7 @@ class RunSpec:
 
     def edited(self, package: bool = True) -> list[str]:
         """The source files of the run that were edited after this process loaded them."""
-        return edited_since(self._own_classes, package)
+        return edited_since(self.own_classes, package)
 
     def demand_importable(self) -> None:
         """Refuse classes that other processes cannot import."""
@@ -149,6 +149,15 @@ class RunSpec:
                 "the old source. Start again."
             )
 
+    def demand_unaltered(self) -> None:
+        """Refuse constants that were set since they were loaded: they are in no identity."""
+        found = [] if self.edited(package=False) else altered(self.own_classes)
+        if found:
+            raise SettingError(
+                f"{'; '.join(found)}. A study plays what is in the files: write the value there, "
+                "or make it a setting of the class (a keyword of __init__)."
+            )
+
     @property
     def classes(self) -> frozenset[type]:
         """The classes of the run's specs."""
@@ -157,10 +166,11 @@ class RunSpec:
     @cached_property
     def typed(self) -> tuple[str, ...]:
         """The classes that are in no file, by name: typed in a notebook or at a prompt."""
-        return tuple(one.__qualname__ for one in self._own_classes if is_typed(one))
+        return tuple(one.__qualname__ for one in self.own_classes if is_typed(one))
 
     @cached_property
-    def _own_classes(self) -> tuple[type, ...]:
+    def own_classes(self) -> tuple[type, ...]:
+        """The classes of the run's specs that are the user's own."""
         return tuple(filter(is_own, sorted(self.classes, key=lambda one: one.__qualname__)))
 
     _identified: ClassVar[tuple[tuple[str | None, ...], str] | None] = None

@@ -6,13 +6,17 @@ and modules that are imported by a computed name, are not seen.
 """
 
 from tellback.sources.classes import LIVE, found_in, is_own, is_typed, named, source_of
+from tellback.sources.constants import altered
 from tellback.sources.loaded import edited_since, note_class, note_imports, note_package
+from tellback.sources.memory import forgetting
 from tellback.sources.rooms import Rooms, rooms_of
 
 __all__ = [
     "LIVE",
     "Rooms",
+    "altered",
     "edited_since",
+    "forgetting",
     "found_in",
     "is_own",
     "is_typed",

@@ -36,7 +36,7 @@ _files: WeakKeyDictionary[type, tuple[tuple[tuple[str, Stamp], ...], Source]] = 
 
 def is_own(defined: type) -> bool:
     """Whether a class, or one that it is derived from, is neither tellback's nor a library's."""
-    return bool(_own_classes(defined))
+    return bool(own_classes(defined))
 
 
 def is_typed(defined: type) -> bool:
@@ -51,7 +51,7 @@ def source_of(defined: type) -> str | None:
     version of a spec says when its results change. A ``SettingError`` if it was typed, and its
     source or something that it uses cannot be found.
     """
-    if not _own_classes(defined):
+    if not own_classes(defined):
         return None
     return f"{named(defined)} {whole_source(defined).digest}"
 
@@ -75,7 +75,7 @@ def whole_source(defined: type) -> Source:
     known = _files.get(defined)
     if known is not None and all(stamp(file) == at for file, at in known[0]):
         return known[1]
-    own = _own_classes(defined)
+    own = own_classes(defined)
     typed = [one for one in own if file_of(one) is None]
     if typed:
         from tellback.sources.typed import typed_source  # which needs this module
@@ -105,7 +105,8 @@ def homes(names: Iterable[str]) -> set[str]:
     return {name.split(".")[0] for name in names}
 
 
-def _own_classes(defined: type) -> tuple[type, ...]:
+def own_classes(defined: type) -> tuple[type, ...]:
+    """Of a class and those that it is derived from, the user's own."""
     known = _own.get(defined)
     if known is None:
         live = _live(defined)
