@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -68,6 +70,32 @@ def test_a_request_that_does_not_arrive_ends_the_connection(
             pass
     patient(monkeypatch)
     assert httpx.get(f"{url}/healthz", timeout=PATIENCE).is_success
+
+
+@pytest.mark.parametrize("path", ["login", "lessons/import?name=x"])
+@pytest.mark.parametrize("hangs_up", ["client", "service"])
+def test_a_body_that_breaks_off_is_the_clients_doing_and_no_failure(
+    running: Running,
+    log: io.StringIO,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    hangs_up: str,
+) -> None:
+    if hangs_up == "client":
+        patient(monkeypatch)
+    with connected(running.url) as broken:
+        head = HEAD.replace(b"lessons", path.encode()) + b"Content-Length: 6000\r\n\r\n{"
+        broken.sendall(head)
+        if hangs_up == "service":
+            assert broken.recv(2**16) == b""
+    wait_until(log.getvalue)
+    (line,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (line["event"], line["level"], line["status"]) == ("request", "info", 499)
+    patient(monkeypatch)
+    metrics = httpx.get(f"{running.url}/metrics", timeout=PATIENCE).text
+    counted = [line for line in metrics.splitlines() if "requests_total" in line and "POST" in line]
+    assert len(counted) == 1
+    assert 'status="499"' in counted[0]
 
 
 @pytest.mark.parametrize(
