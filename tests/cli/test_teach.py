@@ -51,6 +51,16 @@ def test_one_command_teaches_and_the_next_time_the_agent_is_where_it_was_left(
     assert asked["learned"] == 1
 
 
+def test_workers_end_when_the_main_process_is_killed(tmp_path: Path, port: int) -> None:
+    words = ("serve", "--workers", "2", "--port", str(port))
+    with (
+        running(tmp_path, *words) as process,
+        answering(f"http://127.0.0.1:{port}", process),
+    ):
+        process.kill()
+        process.communicate(timeout=PATIENCE)  # until no process can write any more
+
+
 def test_a_taken_port_is_passed_over() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
