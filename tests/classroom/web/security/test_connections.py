@@ -139,6 +139,16 @@ def test_a_hundred_and_one_headers_are_refused_with_their_limit(
             answer = client.send(request)
         assert answer.status_code == status
     assert "100 fields" in answer.text
+    assert answer.headers["content-type"] == "text/plain"
+
+
+def test_an_unknown_method_is_refused_in_plain_text(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+    answer = httpx.request("INVENTED", f"{url}/healthz", timeout=PATIENCE)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"].startswith("text/plain")
 
 
 def test_heads_below_the_limits_are_read_however_many_follow(
