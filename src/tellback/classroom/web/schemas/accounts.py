@@ -91,8 +91,8 @@ class NewToken(Body):
     days: Annotated[StrictInt, Field(ge=1, le=LONGEST_DAYS)] | None = Field(
         default=None, description="In how many days it expires; null for never."
     )
-    account: Annotated[str, Field(pattern=ID_PATTERN)] | None = Field(
-        default=None, description="Its account, if not your own; for admins."
+    account: Name | None = Field(
+        default=None, description="Its account, by id or name, if not your own; for admins."
     )
 
 
