@@ -11,6 +11,7 @@ import pytest
 
 from tellback.classroom.settings import free_port
 from tellback.errors import TellbackError
+from tests.support.command import tellback_here
 from tests.support.patience import PATIENCE
 from tests.support.ports import held_port
 from tests.support.recordings import small_recording, written
@@ -59,6 +60,14 @@ def test_workers_end_when_the_main_process_is_killed(tmp_path: Path, port: int) 
     ):
         process.kill()
         process.communicate(timeout=PATIENCE)  # until no process can write any more
+
+
+def test_a_proxy_that_would_not_be_believed_is_refused(tmp_path: Path) -> None:
+    words = ("serve", "--proxy", "10.0.0.2", "--database", "sqlite:///lessons.db")
+    done = tellback_here(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--proxy needs --secure" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_taken_port_is_passed_over() -> None:
