@@ -43,7 +43,7 @@ def account_name(name: str) -> str:
         raise FieldError(
             "name",
             "The name of an account must have letters, digits and the signs of ASCII alone, with "
-            f"single spaces between words: {error.reason}.",
+            "single spaces between words.",
         ) from error
     name = validated_name(" ".join(parts))
     if re.search(ID_PATTERN, name.lower()):
