@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.api_room import FEATURES, Room
+from tests.support.api_room import API, FEATURES, Room
+
+
+def test_two_keys_are_refused(room: Room) -> None:
+    lesson, body = room.lesson(), {"instruction": 0, "features": FEATURES}
+    keys = [("Idempotency-Key", "one"), ("idempotency-key", "two"), *room.engineer.items()]
+    answer = room.http.post(f"{API}/lessons/{lesson}/rounds", json=body, headers=keys)
+    assert (answer.status_code, answer.json()["field"]) == (422, "Idempotency-Key")
+    assert "once only" in answer.json()["detail"]
+    assert room.log(lesson) == []
 
 
 def test_a_second_delete_answers_as_the_page_on_the_api_says(room: Room) -> None:
