@@ -43,7 +43,7 @@ def test_accounts_are_managed_from_the_command_line(database: Database) -> None:
     assert "disabled" in call("list")
     with pytest.raises(TellbackError, match="disabled"):
         call("token", "ada")
-    call("enable", "ada")
+    assert "ada can sign in again." in call("enable", ada.id)
     call("password", "ada", "--password-stdin", typed="another password\n")
     assert accounts.signed_in(database, "ada", "another password")
     with pytest.raises(UnknownNameError, match="nobody"):

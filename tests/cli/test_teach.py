@@ -11,6 +11,7 @@ import pytest
 
 from tellback.classroom.settings import free_port
 from tellback.errors import TellbackError
+from tests.support.command import tellback_here
 from tests.support.patience import PATIENCE
 from tests.support.ports import held_port
 from tests.support.recordings import small_recording, written
@@ -49,6 +50,24 @@ def test_one_command_teaches_and_the_next_time_the_agent_is_where_it_was_left(
         ended(process)
     assert again["described"] == 1
     assert asked["learned"] == 1
+
+
+def test_workers_end_when_the_main_process_is_killed(tmp_path: Path, port: int) -> None:
+    words = ("serve", "--workers", "2", "--port", str(port))
+    with (
+        running(tmp_path, *words) as process,
+        answering(f"http://127.0.0.1:{port}", process),
+    ):
+        process.kill()
+        process.communicate(timeout=PATIENCE)  # until no process can write any more
+
+
+def test_a_proxy_that_would_not_be_believed_is_refused(tmp_path: Path) -> None:
+    words = ("serve", "--proxy", "10.0.0.2", "--database", "sqlite:///lessons.db")
+    done = tellback_here(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--proxy needs --secure" in done.stderr
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_taken_port_is_passed_over() -> None:

@@ -31,7 +31,7 @@ DatabaseUrl = Annotated[
 PasswordStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input.")
 ]
-AccountName = Annotated[str, typer.Argument(metavar="NAME", help="The account's name.")]
+AccountName = Annotated[str, typer.Argument(metavar="NAME", help="The account's name, or its id.")]
 
 
 def default_database() -> str:
@@ -43,7 +43,7 @@ def default_database() -> str:
 
 @accounts_app.command("add")
 def add(
-    name: AccountName,
+    name: Annotated[str, typer.Argument(help="The account's name.")],
     role: Annotated[RoleName, typer.Option(help="What the account may do.")] = "teacher",
     password_stdin: PasswordStdin = False,
     database: DatabaseUrl = None,
@@ -86,7 +86,7 @@ def role(
     database: DatabaseUrl = None,
 ) -> None:
     """Change what an account may do."""
-    _change(database, name, f"{name} is {role} now.", role=role)
+    _change(database, name, f"is {role} now.", role=role)
 
 
 @accounts_app.command("password")
@@ -99,19 +99,19 @@ def password(
     with opened_database(database) as opened:
         account = accounts.named(opened, name)  # asked for only if there is such an account
         accounts.change(opened, account.id, password=_password(password_stdin))
-    say(f"{name} has a new password.")
+    say(f"{account.name} has a new password.")
 
 
 @accounts_app.command("disable")
 def disable(name: AccountName, database: DatabaseUrl = None) -> None:
     """Disable an account: it is signed out everywhere, and its tokens are revoked."""
-    _change(database, name, f"{name} is disabled.", disabled=True)
+    _change(database, name, "is disabled.", disabled=True)
 
 
 @accounts_app.command("enable")
 def enable(name: AccountName, database: DatabaseUrl = None) -> None:
     """Enable an account again; its tokens stay revoked."""
-    _change(database, name, f"{name} can sign in again.", disabled=False)
+    _change(database, name, "can sign in again.", disabled=False)
 
 
 @accounts_app.command("token")
@@ -157,9 +157,10 @@ def _password(from_stdin: bool) -> str:
 
 
 def _change(database: str | None, name: str, done: str, **changes: Any) -> None:
-    """Change an account, and say what was done."""
+    """Change an account, and say what it is now."""
     from tellback.classroom.store import accounts
 
     with opened_database(database) as opened:
-        accounts.change(opened, accounts.named(opened, name).id, **changes)
-    say(done)
+        account = accounts.named(opened, name)
+        accounts.change(opened, account.id, **changes)
+    say(f"{account.name} {done}")

@@ -35,10 +35,10 @@ def restore(
 
     People sign in again; tokens are valid as they were.
     """
-    from tellback.classroom.store.backup import demand_backup, restore
+    from tellback.classroom.store.backup import opened_backup, restore
 
-    demand_backup(file)  # before an empty database is made
-    with opened_database(database, create=True) as opened:
-        count = restore(file, opened)
+    # The backup first: if it cannot be read, no empty database is made.
+    with opened_backup(file) as source, opened_database(database, create=True) as opened:
+        count = restore(source, opened)
         where = str(opened)
     say(f"{count:,} rows are in {where}.")

@@ -113,8 +113,8 @@ def serve(
     proxy: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --secure: the address or network of a proxy, which tells the client's "
-            "address; can be repeated.",
+            help="The address or network of a proxy, which tells the client's address; can be "
+            "repeated. It needs --secure.",
             show_default="this machine",
         ),
     ] = None,
@@ -141,6 +141,8 @@ def serve(
     which it is reached. Logs are lines of JSON on standard error.
     """
     _demand_extra()
+    if proxy and not secure:
+        raise SettingError("--proxy needs --secure: without it, no proxy is believed.")
     _say_starting(host, port, stderr=False)  # where the lines of the log are not
     from tellback.classroom.settings import LOOPBACK_NAMES, Settings
     from tellback.classroom.store.accounts import listed

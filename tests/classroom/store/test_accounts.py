@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
-from tellback.classroom.store import accounts, sessions, tokens
+from tellback.classroom.store import accounts, sessions, tables, tokens
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.errors import ConflictError
+from tellback.classroom.store.secrets import ID_PATTERN, new_id
 from tellback.classroom.web.security.callers import Role
-from tellback.errors import FieldError
+from tellback.errors import FieldError, UnknownNameError
 from tests.support.accounts_app import (
     PASSWORD,
     add,
@@ -68,8 +70,50 @@ def test_zero_looks_like_o_and_one_like_l_and_capital_i(
 def test_names_with_invisible_characters_or_symbols_are_refused(
     database: Database, name: str
 ) -> None:
-    with pytest.raises(FieldError, match="name"):
+    with pytest.raises(FieldError, match=r"(words|around them)\.$"):
         add(database, name)
+
+
+@pytest.mark.parametrize("name", ["0" * 20, "0123456789abcdef0123", "0123456789ABCDEF0123"])
+def test_a_name_that_looks_like_an_id_is_refused(database: Database, name: str) -> None:
+    assert re.search(ID_PATTERN, new_id())
+    with pytest.raises(FieldError, match="look like the id"):
+        add(database, name)
+
+
+@pytest.mark.parametrize("name", ["a/b", "a\\b", "/", ".", ".."])
+def test_a_name_that_addresses_cannot_have_is_refused(database: Database, name: str) -> None:
+    with pytest.raises(FieldError, match="in addresses"):
+        add(database, name)
+
+
+def test_an_account_is_found_by_its_id_or_its_name(database: Database) -> None:
+    ada = add(database, "caf\u00e9")
+    for given in (ada.id, "caf\u00e9", "cafe\u0301"):
+        assert accounts.named(database, given) == ada
+        assert accounts.author(database, given, for_admin=True) == ada.id
+    for given in ("eve", "0" * 20, "\x00", ""):
+        with pytest.raises(UnknownNameError):
+            accounts.named(database, given)
+
+
+def test_an_old_name_that_is_the_id_of_another_account_is_ambiguous(database: Database) -> None:
+    ada, eve = add(database, "ada"), add(database, "eve")
+    rename(database, eve, ada.id)
+    with pytest.raises(ConflictError, match="name of the first, or the id of the second"):
+        accounts.named(database, ada.id)
+    for for_admin in (True, False):
+        with pytest.raises(ConflictError, match="name of the first"):
+            accounts.author(database, ada.id, for_admin=for_admin)
+    assert accounts.named(database, "ada").id == ada.id
+    assert accounts.named(database, eve.id).id == eve.id
+
+
+def rename(database: Database, account: accounts.Account, name: str) -> None:
+    """Give an account a name that older versions accepted."""
+    with database.write() as connection:
+        this = tables.accounts.c.id == account.id
+        connection.execute(update(tables.accounts).where(this).values(name=name))
 
 
 def test_names_of_many_languages_are_accepted(database: Database) -> None:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select, text
 
 from tellback.classroom.store import sessions
-from tellback.classroom.store.backup import LEFT_OUT, back_up, restore
+from tellback.classroom.store.backup import LEFT_OUT, back_up, opened_backup, restore
 from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.store.tables import metadata
 from tellback.errors import TellbackError
@@ -46,11 +46,12 @@ def test_a_classroom_is_restored_as_it_was_on_another_kind_of_database(
     ]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     target = open_database(database_url)
-    assert restore(file, target) == count
-    assert rows_of(target) == before
-    assert sessions.find(target, secret) is None
-    with pytest.raises(TellbackError, match="empty"):
-        restore(file, target)
+    with opened_backup(file) as source:
+        assert restore(source, target) == count
+        assert rows_of(target) == before
+        assert sessions.find(target, secret) is None
+        with pytest.raises(TellbackError, match="empty"):
+            restore(source, target)
     target.close()
     restored = opened_room(database_url)
     restored.assert_rebuilt(lesson)
@@ -76,7 +77,8 @@ def test_a_backup_of_an_older_version_is_migrated_and_stays_as_it_is(
     old.close()
     kept = file.read_bytes()
     target = open_database(f"sqlite:///{tmp_path}/new.db")
-    restore(file, target)
+    with opened_backup(file) as source:
+        restore(source, target)
     with target.read() as connection:
         for later in LATER:
             assert connection.execute(text(f"SELECT * FROM {later}")).all() == []
@@ -89,9 +91,6 @@ def test_a_backup_overwrites_nothing_and_a_restore_needs_one(room: Room, tmp_pat
     file.write_text("no backup" * 1000)
     with pytest.raises(TellbackError, match="overwrites nothing"):
         back_up(room.inside.database, file)
-    target = open_database(f"sqlite:///{tmp_path}/new.db")
-    with pytest.raises(TellbackError, match="no backup"):
-        restore(file, target)
-    with pytest.raises(TellbackError, match="no backup"):
-        restore(tmp_path / "missing.db", target)
-    target.close()
+    for wrong in (file, tmp_path / "missing.db"):
+        with pytest.raises(TellbackError, match="no backup"), opened_backup(wrong):
+            pass

@@ -30,6 +30,15 @@ from tests.support.hostile_school import (
 
 
 @pytest.mark.parametrize(
+    "said", ["", "  ", "\u200b", " \u200b\u2060\ufeff ", "\u00ad", "\ufe0f", "\u2028", "\u3000"]
+)
+def test_what_nobody_can_see_is_no_description(school: School, ada: TestClient, said: str) -> None:
+    number = ask(school)
+    answer = ada.put(f"{school.rounds}/{number}/description", json={"description": said})
+    assert demand(answer, 422, "invalid", "description") == "description: must say something."
+
+
+@pytest.mark.parametrize(
     "said",
     [
         SCRIPT,

@@ -134,7 +134,10 @@ class ClassroomOperations(Generic[L]):
     def create_token(
         self, name: str, *, days: int | None = None, account: str | None = None
     ) -> Call[Data]:
-        """Create a token; its ``secret`` is in this answer and nowhere else."""
+        """Create a token; its ``secret`` is in this answer and nowhere else.
+
+        ``account`` is the name or the id of another account; for admins.
+        """
         body = {"name": name, "days": days, "account": account}
         return _call("POST", "/tokens", json=body)
 

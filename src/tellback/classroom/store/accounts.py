@@ -54,11 +54,25 @@ def find(database: Database, identity: str) -> Account | None:
     return next(iter(listed(database, accounts.c.id == identity)), None)
 
 
-def named(database: Database, name: str) -> Account:
-    """An account by its name; an error if there is none."""
-    for account in listed(database, accounts.c.name == name):
-        return account
-    raise UnknownNameError(f"There is no account {name!r}.")
+def named(database: Database, given: str) -> Account:
+    """An account by its id or its name; an error if there is none."""
+    account = _called(database, given)
+    if account is None:
+        raise UnknownNameError(f"There is no account {given!r}.")
+    return account
+
+
+def _called(database: Database, given: str) -> Account | None:
+    """The account with this id or name; None if there is none, an error if there are two."""
+    name = looked_up(given)
+    found = listed(database, (accounts.c.id == name) | (accounts.c.name == name))
+    if len(found) > 1:  # new names do not look like ids, but old ones may
+        raise ConflictError(
+            "ambiguous",
+            f"{given!r} is the id of one account and the name of another. Give the name of the "
+            f"first, or the id of the second.",
+        )
+    return found[0] if found else None
 
 
 def author(database: Database, given: str, *, for_admin: bool) -> str:
@@ -67,11 +81,10 @@ def author(database: Database, given: str, *, for_admin: bool) -> str:
     Authors without an account are recordings, and whoever taught while there were no accounts.
     Only an error for an admin names the accounts that there are.
     """
+    account = _called(database, given)
+    if account is not None:
+        return account.id
     if given.isprintable():  # PostgreSQL refuses some other characters
-        name = unicodedata.normalize("NFC", given)
-        found = listed(database, (accounts.c.id == given) | (accounts.c.name == name))
-        if found:
-            return next((one.id for one in found if one.id == given), found[0].id)
         with database.read() as connection:
             wrote = select(events.c.seq).where(events.c.account == given).limit(1)
             if connection.execute(wrote).first() is not None:

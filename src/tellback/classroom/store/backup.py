@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlalchemy import insert, select
-from sqlalchemy.exc import DatabaseError
 
 from tellback.classroom.store.database import Database, open_database
 from tellback.classroom.store.tables import (
@@ -39,7 +41,8 @@ def back_up(database: Database, path: Path) -> int:
     """
     if path.exists():
         raise TellbackError(f"There is a file {path} already: a backup overwrites nothing.")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.parent.is_dir():  # a disk may not be mounted: a backup must not be elsewhere
+        raise TellbackError(f"There is no folder {path.parent}: a backup makes none.")
     with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as folder:
         file = Path(folder) / "backup.db"
         copy = open_database(f"sqlite:///{file}")
@@ -55,31 +58,41 @@ def back_up(database: Database, path: Path) -> int:
     return count
 
 
-def demand_backup(path: Path) -> None:
-    """An error if there is no such file."""
+@contextmanager
+def opened_backup(path: Path) -> Iterator[Database]:
+    """A copy of a backup, migrated; an error if there is no such file, or it is not whole."""
+    _demand_whole(path)
+    with tempfile.TemporaryDirectory(prefix="tellback-") as folder:
+        source = open_database(f"sqlite:///{shutil.copy(path, folder)}", create=False)
+        try:
+            yield source
+        finally:
+            source.close()
+
+
+def _demand_whole(path: Path) -> None:
     if not path.is_file():
         raise TellbackError(f"There is no backup {path}.")
+    address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as connection:
+            connection.execute("SELECT id FROM lessons LIMIT 1")
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise TellbackError(f"{path} is no backup: {error}.") from error
+    if found != "ok":
+        raise TellbackError(f"{path} is damaged: {found}")
 
 
-def restore(path: Path, database: Database) -> int:
+def restore(source: Database, database: Database) -> int:
     """Copy all rows of a backup into a database without lessons and accounts. Returns how many."""
-    demand_backup(path)
     with database.read() as connection:
         for table in (lessons, accounts):
             if connection.execute(select(table.c.id).limit(1)).first() is not None:
                 raise TellbackError(
                     f"The database {database} has {table.name} already: restore into an empty one."
                 )
-    with tempfile.TemporaryDirectory(prefix="tellback-") as folder:
-        file = shutil.copy(path, folder)  # the backup itself is not migrated
-        try:
-            source = open_database(f"sqlite:///{file}")
-        except DatabaseError as error:
-            raise TellbackError(f"{path} is no backup: {error.orig}.") from error
-        try:
-            return _copy(source, database)
-        finally:
-            source.close()
+    return _copy(source, database)
 
 
 def _copy(source: Database, target: Database) -> int:

@@ -8,11 +8,13 @@ case; confusable-homoglyphs has Unicode's table of it.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import cache
 
 from precis_i18n import get_profile
 
+from tellback.classroom.store.secrets import ID_PATTERN
 from tellback.errors import FieldError
 
 LONGEST_NAME = 80
@@ -41,9 +43,18 @@ def account_name(name: str) -> str:
         raise FieldError(
             "name",
             "The name of an account must have letters, digits and the signs of ASCII alone, with "
-            f"single spaces between words: {error.reason}.",
+            "single spaces between words.",
         ) from error
-    return validated_name(" ".join(parts))
+    name = validated_name(" ".join(parts))
+    if re.search(ID_PATTERN, name.lower()):
+        raise FieldError("name", "The name of an account must not look like the id of one.")
+    if set(name) & set("/\\") or name in (".", ".."):
+        raise FieldError(
+            "name",
+            "The name of an account must have no / and no \\, and must not be . or ..: it is in "
+            "addresses.",
+        )
+    return name
 
 
 def looks(name: str) -> frozenset[tuple[str, str]]:

@@ -9,6 +9,10 @@ TOKEN = "tb_"
 """Prefix of tokens, so that a leaked one is recognised."""
 
 
+ID_PATTERN = "^[0-9a-f]{20}$"
+"""What ``new_id`` makes."""
+
+
 def new_secret(prefix: str = "") -> str:
     """256 random bits from the system."""
     return prefix + secrets.token_urlsafe(32)

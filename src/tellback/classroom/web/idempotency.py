@@ -35,6 +35,12 @@ def refuse_key(request: Request) -> None:
         raise invalid(HEADER, f"This request takes no {HEADER}: sent twice, it is done twice.")
 
 
+def refuse_two_keys(request: Request) -> None:
+    """Refuse several keys: only one would count."""
+    if len(request.headers.getlist(HEADER)) > 1:
+        raise invalid(HEADER, "A key must be given once only.")
+
+
 def digest_of(route: str, body: BaseModel) -> str:
     """Digest of a request."""
     return hashlib.sha256(f"{route} {body.model_dump_json()}".encode()).hexdigest()

@@ -19,6 +19,7 @@ MEDIA_TYPE = "application/problem+json"
 PAGE = "/problems"
 
 TITLES = {
+    "ambiguous": "Two accounts are called so",
     "archived": "The lesson is in the archive",
     "bad_host": "The request must name one host",
     "bad_request": "The request cannot be read",

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tellback.classroom.side_process import FOR_REQUESTS
-from tellback.classroom.web.idempotency import refuse_key, takes_key
+from tellback.classroom.web.idempotency import refuse_key, refuse_two_keys, takes_key
 from tellback.classroom.web.problem_handlers import problems
 from tellback.classroom.web.problems import invalid
 from tellback.classroom.web.security.authentication import Needs
@@ -56,6 +56,7 @@ class StrictRoute(APIRoute):
             for name in query:
                 if len(query.getlist(name)) > 1:  # only the last would count
                     raise invalid(f"query.{name[:100]}", "A parameter must be given once only.")
+            refuse_two_keys(request)
             if not keyed:
                 refuse_key(request)
             strictly = StrictRequest(request.scope, request.receive)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 import json
 import logging
+import multiprocessing
 import os
+import signal
 import sys
 import tempfile
+import threading
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,7 +22,7 @@ from tellback.classroom.store import accounts
 from tellback.classroom.store.database import Database
 from tellback.classroom.web.app import create_app
 from tellback.classroom.web.monitoring.metrics import FOLDER
-from tellback.classroom.web.monitoring.request_log import log_to
+from tellback.classroom.web.monitoring.request_log import log_to, logger
 from tellback.classroom.web.security.connections import TimedProtocol
 from tellback.classroom.web.security.revocations import SIZE
 from tellback.errors import TellbackError
@@ -70,6 +73,7 @@ def app_of_environment() -> FastAPI:
     """The service with the settings of the environment: the entry point of each process."""
     given = json.loads(os.environ[SETTINGS])
     _log(given["level"])
+    threading.Thread(target=_end_with_the_main_process, daemon=True).start()
     # A thread that computes makes others wait for so long: usually 5 ms, as long as many requests.
     sys.setswitchinterval(SWITCH_SECONDS)
     values = given["settings"]
@@ -80,6 +84,15 @@ def app_of_environment() -> FastAPI:
     gc.collect()
     gc.freeze()
     return app
+
+
+def _end_with_the_main_process() -> None:
+    """Stop this worker when the main process is gone: it would hold the port."""
+    main = multiprocessing.parent_process()
+    if main is not None:  # the only process has none
+        main.join()
+        logger.warning("the main process is gone: this worker ends")
+        signal.raise_signal(signal.SIGTERM)
 
 
 def _log(level: int) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import FastAPI
+from sqlalchemy import update
 
-from tellback.classroom.store import accounts, tokens
+from tellback.classroom.store import accounts, tables, tokens
 from tellback.classroom.store.database import Database
 from tellback.classroom.web.security.callers import Role
 from tests.support.accounts_app import PASSWORD, add, bearer, client_of, code, sign_in, signed_in
@@ -47,6 +48,22 @@ def test_a_disabled_account_is_out_at_once_and_for_good(app: FastAPI, database: 
         assert changed.json()["disabled"] is disabled
         assert [one.get("/api/v1/me").status_code for one in (browser, robot)] == [401, 401]
         assert sign_in(client_of(app), "ada").status_code == (401 if disabled else 200)
+
+
+def test_a_name_that_is_the_id_of_another_account_changes_neither(
+    app: FastAPI, database: Database
+) -> None:
+    add(database, "root", Role.ADMIN)
+    ada, eve = add(database, "ada"), add(database, "eve")
+    with database.write() as connection:  # as older versions let it be called
+        this = tables.accounts.c.id == eve.id
+        connection.execute(update(tables.accounts).where(this).values(name=ada.id))
+    root, shut = signed_in(app, "root"), {"disabled": True}
+    answer = root.patch(f"/api/v1/accounts/{ada.id}", json=shut)
+    assert code(answer) == (409, "ambiguous")
+    assert not any(one.disabled for one in accounts.listed(database))
+    for called, meant in (("ada", ada), (eve.id, eve)):
+        assert root.patch(f"/api/v1/accounts/{called}", json=shut).json()["id"] == meant.id
 
 
 UNFIT: list[tuple[dict[str, Any], str]] = [

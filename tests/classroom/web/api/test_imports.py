@@ -238,6 +238,15 @@ def test_an_import_is_all_or_nothing_and_names_the_line(
     assert room.log(lesson) == []
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_propensity_that_is_no_number_is_not_said_to_be_too_large(
+    room: Room, value: float
+) -> None:
+    content = lines_of(PLAYED[0] | {"propensity": value})
+    answer = room.send("POST", f"/lessons/{_kept_lesson(room)}/import", content=content)
+    assert answer.json()["detail"] == "Line 1, propensity: Input should be a finite number."
+
+
 @pytest.mark.parametrize(
     ("model", "features"), [("ridge", [[1e8, 0.0, 0.0], FEATURES[0]]), ("mixture", FEATURES)]
 )

@@ -106,5 +106,25 @@ def test_engineers_see_and_revoke_their_own_tokens_and_admins_all(
     assert "secret" not in shown
     assert root.delete(f"/api/v1/tokens/{made['id']}").status_code == 204
     assert robot.get("/api/v1/me").status_code == 401
-    nobody = {"name": "x", "account": "0" * 20}
-    assert code(root.post("/api/v1/tokens", json=nobody)) == (404, "not_found")
+    for nobody in ("0" * 20, "nobody", "a\x00b"):
+        body = {"name": "x", "account": nobody}
+        assert code(root.post("/api/v1/tokens", json=body)) == (404, "not_found")
+
+
+def test_a_token_is_made_for_an_account_by_its_id_or_its_name(
+    app: FastAPI, database: Database
+) -> None:
+    add(database, "root", Role.ADMIN)
+    eve, ada = add(database, "eve", Role.ENGINEER), add(database, "ada")
+    for who, called, meant in (
+        ("root", ada.id, ada),
+        ("root", "ada", ada),
+        ("eve", eve.id, eve),
+        ("eve", "eve", eve),
+    ):
+        body = {"name": "x", "account": called}
+        made = signed_in(app, who).post("/api/v1/tokens", json=body)
+        assert made.json()["account"] == meant.id
+    for called in ("ada", "nobody"):  # whoever is no admin does not learn who there is
+        answer = signed_in(app, "eve").post("/api/v1/tokens", json=body | {"account": called})
+        assert code(answer) == (403, "forbidden")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -70,6 +72,32 @@ def test_a_request_that_does_not_arrive_ends_the_connection(
     assert httpx.get(f"{url}/healthz", timeout=PATIENCE).is_success
 
 
+@pytest.mark.parametrize("path", ["login", "lessons/import?name=x"])
+@pytest.mark.parametrize("hangs_up", ["client", "service"])
+def test_a_body_that_breaks_off_is_the_clients_doing_and_no_failure(
+    running: Running,
+    log: io.StringIO,
+    monkeypatch: pytest.MonkeyPatch,
+    path: str,
+    hangs_up: str,
+) -> None:
+    if hangs_up == "client":
+        patient(monkeypatch)
+    with connected(running.url) as broken:
+        head = HEAD.replace(b"lessons", path.encode()) + b"Content-Length: 6000\r\n\r\n{"
+        broken.sendall(head)
+        if hangs_up == "service":
+            assert broken.recv(2**16) == b""
+    wait_until(log.getvalue)
+    (line,) = [json.loads(line) for line in log.getvalue().splitlines()]
+    assert (line["event"], line["level"], line["status"]) == ("request", "info", 499)
+    patient(monkeypatch)
+    metrics = httpx.get(f"{running.url}/metrics", timeout=PATIENCE).text
+    counted = [line for line in metrics.splitlines() if "requests_total" in line and "POST" in line]
+    assert len(counted) == 1
+    assert 'status="499"' in counted[0]
+
+
 @pytest.mark.parametrize(
     ("first", "more"),
     [
@@ -111,6 +139,16 @@ def test_a_hundred_and_one_headers_are_refused_with_their_limit(
             answer = client.send(request)
         assert answer.status_code == status
     assert "100 fields" in answer.text
+    assert answer.headers["content-type"] == "text/plain"
+
+
+def test_an_unknown_method_is_refused_in_plain_text(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient(monkeypatch)
+    answer = httpx.request("INVENTED", f"{url}/healthz", timeout=PATIENCE)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"].startswith("text/plain")
 
 
 def test_heads_below_the_limits_are_read_however_many_follow(

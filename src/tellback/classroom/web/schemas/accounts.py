@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field, StrictInt
 
 from tellback.classroom.store import passwords
 from tellback.classroom.store.names import LONGEST_NAME
+from tellback.classroom.store.secrets import ID_PATTERN
 from tellback.classroom.web.schemas.common import Body
 from tellback.classroom.web.security.callers import Role
 
 LONGEST_DAYS = 3650
-ID_PATTERN = "^[0-9a-f]{20}$"
 
 RowId = Annotated[str, Path(pattern=ID_PATTERN, description="An id from an earlier answer.")]
 Name = Annotated[
@@ -91,8 +91,8 @@ class NewToken(Body):
     days: Annotated[StrictInt, Field(ge=1, le=LONGEST_DAYS)] | None = Field(
         default=None, description="In how many days it expires; null for never."
     )
-    account: Annotated[str, Field(pattern=ID_PATTERN)] | None = Field(
-        default=None, description="Its account, if not your own; for admins."
+    account: Name | None = Field(
+        default=None, description="Its account, by id or name, if not your own; for admins."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from typing import Annotated
 
 from fastapi import Path as InPath
@@ -12,6 +13,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchem
 LONGEST_SENTENCE = 2_000
 LONGEST_CONTEXT = 20_000
 HIGHEST_INSTRUCTION = 2**31
+
+INVISIBLE = ("Z", "Cc", "Cf", "M")
+"""Categories of Unicode: spaces, controls, formats, and marks, which need another character."""
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
@@ -24,8 +28,8 @@ def printable(text: str) -> str:
 
 
 def not_blank(text: str) -> str:
-    """The text, unless it is blank or not printable."""
-    if not text.strip():
+    """The text, unless no character of it is visible or it is not printable."""
+    if all(unicodedata.category(one).startswith(INVISIBLE) for one in text):
         raise ValueError("must say something")
     return printable(text)
 

@@ -12,9 +12,9 @@ from tellback.classroom.web.schemas.common import Body, InstructionField, Text
 from tellback.classroom.web.schemas.rounds import Candidates, Features, NewTask
 from tellback.classroom.web.schemas.suggestions import NewSuggestion, UsedSuggestion
 
-Propensity = Annotated[float, Field(gt=0, le=1)]
+Propensity = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 Number = Annotated[int, Field(ge=1, le=2**53)]
-Real = Annotated[float, Field(ge=-1e100, le=1e100)]
+Real = Annotated[float, Field(ge=-1e100, le=1e100, allow_inf_nan=False)]
 """Sums and squares of such numbers are finite."""
 
 Kind = TypeVar("Kind", bound=str)
