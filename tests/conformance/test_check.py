@@ -271,3 +271,29 @@ def test_one_fault_is_reported_once_with_its_line() -> None:
     (trouble,) = check(Broken()).troubles
     line = Broken.learn.__code__.co_firstlineno + 1
     assert f"RuntimeError: spilt milk ({__file__}, line {line})" in trouble
+
+
+class Gaudy(Counting):
+    """Fails as a compiler does: in colours, over several lines."""
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None:
+        raise RuntimeError("\n\x1b[1mNo implementation\x1b[0m of getitem\n  for this signature\n")
+
+
+def test_an_error_of_several_lines_is_reported_by_its_first_without_colours() -> None:
+    (trouble,) = check(Gaudy()).troubles
+    assert f"RuntimeError: No implementation of getitem ({__file__}, line" in trouble
+    assert "\n" not in trouble
+
+
+class Fractional(Counting):
+    """Chooses response 1, as a float."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return Choice(1.0, task.responses.features(1))
+
+
+def test_what_follows_from_an_impossible_choice_is_not_reported() -> None:
+    report = check(Fractional())
+    assert len(report.troubles) == 2
+    assert all("1.0" in trouble for trouble in report.troubles), report
