@@ -297,3 +297,21 @@ def test_what_follows_from_an_impossible_choice_is_not_reported() -> None:
     report = check(Fractional())
     assert len(report.troubles) == 2
     assert all("1.0" in trouble for trouble in report.troubles), report
+
+
+class Unsure(Counting):
+    """Says that it knows no estimate, or that it is infinite."""
+
+    def __init__(self, estimate: float) -> None:
+        super().__init__()
+        self.estimate = estimate
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return task.choose(0, estimate=self.estimate)
+
+
+def test_an_unknown_estimate_is_allowed_and_the_promise_says_so() -> None:
+    report = check(Unsure(np.nan))
+    assert report
+    assert "an estimate is finite or NaN (not known)" in str(report)
+    assert "an estimate was inf" in str(check(Unsure(np.inf)))

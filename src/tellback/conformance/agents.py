@@ -42,7 +42,10 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
     yield "a choice is a possible response with its own features", trial.features_belong
     if tried(trial.features_belong):  # and all else fails for that reason
         return
-    yield "estimate and bonus are numbers, the propensity a probability", trial.account_is_sound
+    yield (
+        "an estimate is finite or NaN (not known), a bonus finite, a propensity a probability",
+        trial.account_is_sound,
+    )
     yield "it responds alike to the same task and the same random stream", trial.repeats_itself
     yield "responding changes nothing in it", trial.responding_changes_nothing
     yield "it learns late and out of order", trial.learns_out_of_order
