@@ -315,3 +315,49 @@ def test_an_unknown_estimate_is_allowed_and_the_promise_says_so() -> None:
     assert report
     assert "an estimate is finite or NaN (not known)" in str(report)
     assert "an estimate was inf" in str(check(Unsure(np.inf)))
+
+
+class Unwrapped(Coin):
+    """Gives its responses as a plain list."""
+
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+        return Task(None, int(rng.integers(2)), self.odds.tolist())
+
+
+class Untyped(Coin):
+    """Gives a tuple instead of a task."""
+
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Any:
+        return None, int(rng.integers(2)), self.responses
+
+
+class Punishing(Coin):
+    """Has rewards that are no probabilities."""
+
+    def reward(self, task: Task, response: int) -> float:
+        return -0.5
+
+
+class Cornered(Coin):
+    """Has a reward that is no probability for the other instruction than the one asked for."""
+
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+        return Task(None, 0, self.responses)
+
+    def reward(self, task: Task, response: int) -> float:
+        return -0.5 if task.instruction else super().reward(task, response)
+
+
+@pytest.mark.parametrize(
+    ("world", "words"),
+    [
+        (Unwrapped(), "of type list: give Listed(features)"),
+        (Untyped(), "not a Task"),
+        (Punishing(), "rewards are [-0.5, -0.5]"),
+        (Cornered(), "the truth gives 1 a probability of -0.5"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Coin) else "",
+)
+def test_what_follows_from_a_fault_of_a_world_is_not_reported(world: Coin, words: str) -> None:
+    (trouble,) = check(world).troubles
+    assert words in trouble
