@@ -299,6 +299,80 @@ def test_what_follows_from_an_impossible_choice_is_not_reported() -> None:
     assert all("1.0" in trouble for trouble in report.troubles), report
 
 
+class Raising(Counting):
+    """Fails as it is told to."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        raise self.error
+
+
+class Frozen(Counting):
+    """Writes into what is read-only."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        task.responses.matrix[0] = 0
+        return task.choose(0)
+
+
+class Deaf(Counting):
+    """Takes no random generator."""
+
+    def respond(self, task: Task) -> Choice:  # type: ignore[override]
+        return task.choose(0)
+
+
+class Wide(Counting):
+    """Has weights for 20 features, of which it multiplies or looks up some."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        self.way = way
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        if self.way == "product":
+            task.responses.matrix @ np.ones(20)
+        elif self.way == "sum":
+            task.responses.matrix + np.ones(20)
+        elif self.way == "row":
+            task.responses.matrix[:, 19]
+        return task.choose(19)
+
+
+HINT = ". This world has 3 features and 7 instructions by number. Is the agent made for another?"
+
+
+@pytest.mark.parametrize(
+    ("agent", "sizes"),
+    [
+        (Raising(ValueError("boom")), False),
+        (Bare(), False),
+        (Unlucky(), False),
+        (Frozen(), False),
+        (Deaf(), False),
+        (Fractional(), False),
+        (Raising(KeyError(7)), True),
+        (Raising(AssertionError()), True),
+        (Raising(RuntimeError("mat1 and mat2 shapes cannot be multiplied (4x3 and 20x1)")), True),
+        (Raising(AttributeError("'int' object has no attribute 'split'")), True),
+        (Wide("product"), True),
+        (Wide("sum"), True),
+        (Wide("row"), True),
+        (Wide(""), True),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Counting) else "",
+)
+def test_other_sizes_are_suspected_only_where_they_can_be_the_cause(
+    agent: Counting, sizes: bool
+) -> None:
+    said = check(agent).troubles[0]
+    assert (HINT in said) == sizes, said
+    assert ".." not in said.replace("...", "")
+
+
 class Unsure(Counting):
     """Says that it knows no estimate, or that it is infinite."""
 

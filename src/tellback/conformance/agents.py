@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -16,13 +17,18 @@ from tellback.conformance.simulated import sample_tasks, simulated, values_in
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError
 from tellback.protocol import play
-from tellback.roles import AgentSpec, Choice, Task, WorldSpec, missing
+from tellback.roles import AgentSpec, Choice, Facts, Task, WorldSpec, missing
 from tellback.streams import Streams
 from tellback.worlds import Images, Synthetic
 
 TRIAL_ROUNDS = 60
 LAST_ROUND = 80
 CONTEXTS_TRIED = 3
+OF_SIZES = re.compile(
+    r"shape|\bsize\b|dimension|here are \d|sentence|\btable\b|'(int|str)' object"
+    r"|from 0 to \d+, not \d+\."
+)
+"""What errors say where an agent was made for other features, responses or instructions."""
 
 
 def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[str, Check]]:
@@ -93,14 +99,23 @@ def _plays_in_trial(world: WorldSpec, make: Callable[[], Any]) -> Iterator[str]:
     try:
         _plays_in(world, make)
     except Exception as error:
-        facts = world.facts
-        asks = "sentences" if facts.language else f"{facts.instructions} instructions"
-        yield (
-            f"{raised(error)} This world has {facts.dim} features and {asks}. "
-            "Is the agent made for other sizes? Then give its world: check(agent, world=...), or "
-            "--world on the command line. A class may have a parameter named facts instead, which "
-            "has dim and instructions."
-        )
+        said = raised(error)
+        if _may_come_of_sizes(error):
+            said = f"{said.rstrip('.')}. {_sizes_of(world.facts)}"
+        yield said
+
+
+def _may_come_of_sizes(error: Exception) -> bool:
+    return isinstance(error, LookupError | AssertionError) or bool(OF_SIZES.search(str(error)))
+
+
+def _sizes_of(facts: Facts) -> str:
+    asks = "sentences" if facts.language else f"{facts.instructions} instructions by number"
+    return (
+        f"This world has {facts.dim} features and {asks}. Is the agent made for another? Then "
+        "give its world: check(agent, world=...), or --world on the command line. A class may "
+        "have a parameter named facts instead, which has dim and instructions."
+    )
 
 
 def _leaves_contexts(same: Any, fresh: Any, make: Callable[[], Any]) -> Iterator[str]:
