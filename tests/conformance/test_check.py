@@ -268,9 +268,11 @@ class Broken(Counting):
 
 
 def test_one_fault_is_reported_once_with_its_line() -> None:
-    (trouble,) = check(Broken()).troubles
+    report = check(Broken())
+    (trouble,) = report.troubles
     line = Broken.learn.__code__.co_firstlineno + 1
     assert f"RuntimeError: spilt milk ({__file__}, line {line})" in trouble
+    assert str(report).endswith("\n1 promise is broken.")
 
 
 class Gaudy(Counting):
@@ -296,6 +298,7 @@ class Fractional(Counting):
 def test_what_follows_from_an_impossible_choice_is_not_reported() -> None:
     report = check(Fractional())
     assert len(report.troubles) == 2
+    assert str(report).endswith("\n2 promises are broken.")
     assert all("1.0" in trouble for trouble in report.troubles), report
 
 

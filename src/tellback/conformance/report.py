@@ -56,7 +56,8 @@ class Report:
         ]
         verdict = f"This {self.role} keeps to the protocol."
         if not self:
-            verdict = f"This {self.role} has {len(self.troubles)} trouble(s)."
+            broken = len(self.troubles)
+            verdict = f"{broken} promise{' is' if broken == 1 else 's are'} broken."
         return "\n".join([*lines, verdict])
 
     __repr__ = __str__
