@@ -202,6 +202,26 @@ def test_a_place_that_cannot_be_written_to_is_named_before_any_work(
     assert not (tmp_path / "results" / "runs").exists()
 
 
+@pytest.mark.parametrize(
+    "command", ["run synthetic -a uniform --seeds", "certify synthetic --seed"]
+)
+@pytest.mark.parametrize(
+    ("figure", "says"),
+    [
+        ("x.gif", "A figure is written to .png, .svg, .pdf, not to 'x.gif'."),
+        ("nowhere/x.png", "There is no folder nowhere: make it, or name another."),
+    ],
+)
+def test_a_figure_that_cannot_be_written_is_refused_before_any_work(
+    command: str, figure: str, says: str, tmp_path: Path
+) -> None:
+    words = f"{command} 1 --rounds 20 --figure {figure}"
+    result = tellback_here(*words.split(), cwd=tmp_path)
+    assert result.returncode == 2
+    assert says in " ".join(result.stderr.split())
+    assert not list(tmp_path.iterdir())
+
+
 def test_check_reports_what_somebodys_module_raises(tmp_path: Path) -> None:
     (tmp_path / "broken.py").write_text("def f(:\n")
     (tmp_path / "raises.py").write_text(
