@@ -11,6 +11,7 @@ from pathlib import Path
 
 _installed = sysconfig.get_paths()
 NOT_THEIRS = (
+    "<frozen importlib",
     str(Path(__file__).parents[1]),
     *(_installed[name] for name in ("stdlib", "purelib", "platlib")),
 )
