@@ -357,6 +357,7 @@ HINT = ". This world has 3 features and 7 instructions by number. Is the agent m
         (Frozen(), False),
         (Deaf(), False),
         (Fractional(), False),
+        (Raising(ValueError("A response must be a whole number from 0 to 3, not 1.0.")), False),
         (Raising(KeyError(7)), True),
         (Raising(AssertionError()), True),
         (Raising(RuntimeError("mat1 and mat2 shapes cannot be multiplied (4x3 and 20x1)")), True),

@@ -26,7 +26,7 @@ LAST_ROUND = 80
 CONTEXTS_TRIED = 3
 OF_SIZES = re.compile(
     r"shape|\bsize\b|dimension|here are \d|sentence|\btable\b|'(int|str)' object"
-    r"|from 0 to \d+, not \d+\."
+    r"|from 0 to \d+, not \d+\.$"
 )
 """What errors say where an agent was made for other features, responses or instructions."""
 
