@@ -81,10 +81,10 @@ def cluster() -> bool:
         # One driver schedules and stores each run: cores beyond this wait for it.
         f"shortest run that keeps {CORES} cores busy s": CORES * there / RUNS,
         # At the end the last run of some core is waited for: half a run in the mean, at most one.
-        "stragglers, share of an hour with runs of a minute": 60 / HOUR,
+        "one-minute runs for an hour, share that a core waits at the end, at most": 60 / HOUR,
     }
     for what, figure in found.items():
-        print(f"  {what:<52}{figure:9.3f}")
+        print(f"  {what:<72}{figure:9.3f}")
     keep("cluster", found)
     return True
 

@@ -154,13 +154,13 @@ def many_runs() -> bool:
     bars = {
         "status, CPU seconds": (status_seconds, SECONDS_BAR),
         "report, CPU seconds": (report_seconds, SECONDS_BAR),
-        "memory, last tenth over second": (grown, MEMORY_BAR),
+        "memory, last tenth of the runs over the second tenth": (grown, MEMORY_BAR),
     }
     each = took / SHORT_RUNS * 1e3
     print(f"{len(results.runs()):,} runs of 100 rounds, {took:.0f} s, {each:.1f} ms a run:")
     keep("lab", {what: measured for what, (measured, _) in bars.items()}, runs=SHORT_RUNS)
     for what, (measured, at) in bars.items():
-        print(f"  {what:<30}{measured:8.2f}   {bar(measured <= at, at)}")
+        print(f"  {what:<52}{measured:8.2f}   {bar(measured <= at, at)}")
     return all(measured <= at for measured, at in bars.values())
 
 

@@ -59,7 +59,8 @@ def versions(machine: dict[str, Any]) -> Iterable[list[str]]:
 def figures(measured: dict[str, float]) -> Iterable[list[str]]:
     """Single figures."""
     yield ["what", "measured"]
-    yield from ([name, f"{value:.3g}"] for name, value in measured.items())
+    for name, value in measured.items():
+        yield [name, f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"]
 
 
 def start(measured: Measured) -> Iterable[list[str]]:

@@ -100,16 +100,16 @@ def torch_study() -> bool:
         "tellback, with checks and storing, CPU seconds": stored,
         "PyTorch, full history in lists, CPU hours": lists / 3600,
         "PyTorch, history as counts, CPU hours": counts / 3600,
-        "ratio": lists / alone,
-        "ratio, with checks and storing": lists / stored,
-        "ratio to counts": counts / alone,
+        "PyTorch with lists over tellback": lists / alone,
+        "PyTorch with lists over tellback with checks and storing": lists / stored,
+        "PyTorch with counts over tellback": counts / alone,
     }
     print("The paper's first experiment, all runs, extrapolated from one run of each kind:")
     for what, value in measured.items():
-        print(f"  {what:<48}{value:10.4g}")
-    print(f"  {bar(measured['ratio'] >= BAR, BAR)}")
+        print(f"  {what:<56}{value:10.4g}")
+    print(f"  {bar(lists / alone >= BAR, BAR)}")
     keep("torch_study", measured, torch=_version())
-    return measured["ratio"] >= BAR
+    return lists / alone >= BAR
 
 
 def _version() -> str:

@@ -12,7 +12,7 @@ import matplotlib as mpl
 
 from tellback.arrays import AnyArray
 from tellback.errors import SettingError
-from tellback.files import atomic_write
+from tellback.files import atomic_write, demand_folder_of, demand_writable
 
 FORMATS = (".png", ".svg", ".pdf")
 
@@ -59,6 +59,19 @@ def save_figure(figure: Any, path: Path, suffixes: Iterable[str] = (".png",)) ->
     return written
 
 
+def demand_drawable(path: Path) -> None:
+    """Refuse, before any work, a figure that could not be written; without a suffix it can be."""
+    if path.suffix:
+        _demand_format(path)
+    demand_folder_of(path)
+    demand_writable(path.parent)
+
+
+def _demand_format(path: Path) -> None:
+    if path.suffix not in FORMATS:
+        raise SettingError(f"A figure is written to {', '.join(FORMATS)}, not to {path.name!r}.")
+
+
 class Plot:
     """A figure that a notebook shows, and that ``save`` writes.
 
@@ -74,10 +87,7 @@ class Plot:
     def save(self, path: str | Path) -> Path:
         """Write the figure as PNG, SVG or PDF, by the suffix of the path."""
         path = Path(path)
-        if path.suffix not in FORMATS:
-            raise SettingError(
-                f"A figure is written to {', '.join(FORMATS)}, not to {path.name!r}."
-            )
+        _demand_format(path)
         with styled():
             (written,) = save_figure(self.figure, path, (path.suffix,))
         return written

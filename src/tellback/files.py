@@ -48,6 +48,12 @@ def demand_writable(folder: Path) -> None:
         raise TellbackError(f"Nothing can be written to {folder}: {error}.") from error
 
 
+def demand_folder_of(path: Path) -> None:
+    """Refuse a file in a folder that is not there: its name may be mistyped."""
+    if not path.parent.exists():
+        raise TellbackError(f"There is no folder {path.parent}: make it, or name another.")
+
+
 def remove_leftovers(folder: Path) -> None:
     """Remove what writes that were killed half-way have left below a folder."""
     for leftover in folder.rglob(f"{_PARTIAL}*"):

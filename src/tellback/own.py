@@ -73,7 +73,9 @@ def world(defined: type) -> type[WorldSpec]:
 def model(defined: type) -> type[ModelSpec]:
     """Make a spec of a class with ``estimates``, ``learn``, ``state`` and ``restore``.
 
-    As ``agent``.
+    As ``agent``. ``estimates(instruction, responses)`` returns ``len(responses)`` numbers and
+    changes nothing, ``learn(features, description)`` gets the features of one response, and
+    ``restore`` gets what ``state`` returned: arrays and numbers by name.
     """
     return adopted(ModelSpec, defined)
 

@@ -105,6 +105,9 @@ def test_one_seed_gives_a_result_without_an_interval(tmp_path: Path) -> None:
         ),
         ("paper images --scale 2", "scale must be finite"),
         ("check nowhere:Thing", "nowhere cannot be imported"),
+        ("evaluate none.jsonl", "There is no file none.jsonl."),
+        ("audit none.jsonl", "There is no file none.jsonl."),
+        ("data check none.jsonl", "There is no file none.jsonl."),
         ("check tellback.agents:LORI", "Did you mean 'LORIL'"),
         ("check tellback.agents", "MODULE:NAME"),
         ("paper synthetic --scale 0", "scale must be finite, above 0"),
@@ -200,6 +203,26 @@ def test_a_place_that_cannot_be_written_to_is_named_before_any_work(
     assert result.returncode == 2
     assert "Nothing can be written" in " ".join(result.stderr.split())
     assert not (tmp_path / "results" / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    "command", ["run synthetic -a uniform --seeds", "certify synthetic --seed"]
+)
+@pytest.mark.parametrize(
+    ("figure", "says"),
+    [
+        ("x.gif", "A figure is written to .png, .svg, .pdf, not to 'x.gif'."),
+        ("nowhere/x.png", "There is no folder nowhere: make it, or name another."),
+    ],
+)
+def test_a_figure_that_cannot_be_written_is_refused_before_any_work(
+    command: str, figure: str, says: str, tmp_path: Path
+) -> None:
+    words = f"{command} 1 --rounds 20 --figure {figure}"
+    result = tellback_here(*words.split(), cwd=tmp_path)
+    assert result.returncode == 2
+    assert says in " ".join(result.stderr.split())
+    assert not list(tmp_path.iterdir())
 
 
 def test_check_reports_what_somebodys_module_raises(tmp_path: Path) -> None:

@@ -17,6 +17,13 @@ TELLBACK = str(Path(sys.executable).with_name("tellback"))
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 MINE = '''
+from collections import Counter
+
+import numpy as np
+
+from tellback.agents import LORIL
+
+
 class Repeating:
     """Takes one response."""
 
@@ -36,6 +43,7 @@ class Wanting(Repeating):
 
 
 live = Repeating()
+spec = LORIL()
 '''
 
 
@@ -53,6 +61,8 @@ def tellback(words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "needy.py").write_text("import nowhere")
+    (tmp_path / "broken.py").write_text("def f(:")
     return tmp_path
 
 
@@ -91,12 +101,24 @@ def test_a_plain_class_runs_in_several_processes_and_can_be_diagnosed(folder: Pa
         ("run mine:Repeating", "cannot be a world: it has no task"),
         ("run synthetic -a mine:Repeating --set respnse=1", "Did you mean 'response'"),
         ("check mine:Wanting", "facts.dim and facts.instructions"),
+        (
+            "check 'a b/mine.py:Boltz'",
+            "a b/mine.py is a file: go to its folder (cd 'a b') and name it mine:Boltz.",
+        ),
+        ("check mine.py:Boltz", "mine.py is a file: name it mine:Boltz."),
+        (
+            "check nowhere:Boltz",
+            "nowhere cannot be imported: there is no module nowhere, neither in this folder nor",
+        ),
+        ("check needy:Boltz", "needy cannot be imported: there is no module nowhere"),
+        ("check broken:Boltz", "broken cannot be imported: SyntaxError: "),
+        ("check mine:Boltz", "Known: Repeating, Wanting, live, spec."),
     ],
 )
 def test_a_class_that_does_not_fit_is_refused_in_a_sentence(
     folder: Path, words: str, says: str
 ) -> None:
-    result = tellback_here(*words.split(), cwd=folder)
+    result = tellback_here(*shlex.split(words), cwd=folder)
     assert result.returncode == 2
     assert says in result.stderr
     assert "Traceback" not in result.stderr

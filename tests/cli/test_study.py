@@ -220,6 +220,7 @@ def test_a_run_that_fails_is_shown_and_kept_in_mind_until_its_agent_is_mended(
         ("run tiny.toml --on nowhere", "not on 'nowhere'"),
         ("run tiny.toml --workers 0", "workers"),
         ("export tiny.toml t.csv --what curvs", "Did you mean 'curves'"),
+        ("export tiny.toml nowhere/t.csv", "There is no folder nowhere"),
     ],
 )
 def test_a_mistake_of_the_user_ends_with_2(words: str, says: str, tmp_path: Path) -> None:

@@ -281,6 +281,174 @@ class Broken(Counting):
 
 
 def test_one_fault_is_reported_once_with_its_line() -> None:
-    (trouble,) = check(Broken()).troubles
+    report = check(Broken())
+    (trouble,) = report.troubles
     line = Broken.learn.__code__.co_firstlineno + 1
     assert f"RuntimeError: spilt milk ({__file__}, line {line})" in trouble
+    assert str(report).endswith("\n1 promise is broken.")
+
+
+class Gaudy(Counting):
+    """Fails as a compiler does: in colours, over several lines."""
+
+    def learn(self, task: Task, choice: Choice, description: Any) -> None:
+        raise RuntimeError("\n\x1b[1mNo implementation\x1b[0m of getitem\n  for this signature\n")
+
+
+def test_an_error_of_several_lines_is_reported_by_its_first_without_colours() -> None:
+    (trouble,) = check(Gaudy()).troubles
+    assert f"RuntimeError: No implementation of getitem ({__file__}, line" in trouble
+    assert "\n" not in trouble
+
+
+class Fractional(Counting):
+    """Chooses response 1, as a float."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return Choice(1.0, task.responses.features(1))
+
+
+def test_what_follows_from_an_impossible_choice_is_not_reported() -> None:
+    report = check(Fractional())
+    assert len(report.troubles) == 2
+    assert str(report).endswith("\n2 promises are broken.")
+    assert all("1.0" in trouble for trouble in report.troubles), report
+
+
+class Raising(Counting):
+    """Fails as it is told to."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        raise self.error
+
+
+class Frozen(Counting):
+    """Writes into what is read-only."""
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        task.responses.matrix[0] = 0
+        return task.choose(0)
+
+
+class Deaf(Counting):
+    """Takes no random generator."""
+
+    def respond(self, task: Task) -> Choice:  # type: ignore[override]
+        return task.choose(0)
+
+
+class Wide(Counting):
+    """Has weights for 20 features, of which it multiplies or looks up some."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__()
+        self.way = way
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        if self.way == "product":
+            task.responses.matrix @ np.ones(20)
+        elif self.way == "sum":
+            task.responses.matrix + np.ones(20)
+        elif self.way == "row":
+            task.responses.matrix[:, 19]
+        return task.choose(19)
+
+
+HINT = ". This world has 3 features and 7 instructions by number. Is the agent made for another?"
+
+
+@pytest.mark.parametrize(
+    ("agent", "sizes"),
+    [
+        (Raising(ValueError("boom")), False),
+        (Bare(), False),
+        (Unlucky(), False),
+        (Frozen(), False),
+        (Deaf(), False),
+        (Fractional(), False),
+        (Raising(ValueError("A response must be a whole number from 0 to 3, not 1.0.")), False),
+        (Raising(KeyError(7)), True),
+        (Raising(AssertionError()), True),
+        (Raising(RuntimeError("mat1 and mat2 shapes cannot be multiplied (4x3 and 20x1)")), True),
+        (Raising(AttributeError("'int' object has no attribute 'split'")), True),
+        (Wide("product"), True),
+        (Wide("sum"), True),
+        (Wide("row"), True),
+        (Wide(""), True),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Counting) else "",
+)
+def test_other_sizes_are_suspected_only_where_they_can_be_the_cause(
+    agent: Counting, sizes: bool
+) -> None:
+    said = check(agent).troubles[0]
+    assert (HINT in said) == sizes, said
+    assert ".." not in said.replace("...", "")
+
+
+class Unsure(Counting):
+    """Says that it knows no estimate, or that it is infinite."""
+
+    def __init__(self, estimate: float) -> None:
+        super().__init__()
+        self.estimate = estimate
+
+    def respond(self, task: Task, rng: np.random.Generator) -> Choice:
+        return task.choose(0, estimate=self.estimate)
+
+
+def test_an_unknown_estimate_is_allowed_and_the_promise_says_so() -> None:
+    report = check(Unsure(np.nan))
+    assert report
+    assert "an estimate is finite or NaN (not known)" in str(report)
+    assert "an estimate was inf" in str(check(Unsure(np.inf)))
+
+
+class Unwrapped(Coin):
+    """Gives its responses as a plain list."""
+
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+        return Task(None, int(rng.integers(2)), self.odds.tolist())
+
+
+class Untyped(Coin):
+    """Gives a tuple instead of a task."""
+
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Any:
+        return None, int(rng.integers(2)), self.responses
+
+
+class Punishing(Coin):
+    """Has rewards that are no probabilities."""
+
+    def reward(self, task: Task, response: int) -> float:
+        return -0.5
+
+
+class Cornered(Coin):
+    """Has a reward that is no probability for the other instruction than the one asked for."""
+
+    def task(self, t: int, history: Any, rng: np.random.Generator) -> Task:
+        return Task(None, 0, self.responses)
+
+    def reward(self, task: Task, response: int) -> float:
+        return -0.5 if task.instruction else super().reward(task, response)
+
+
+@pytest.mark.parametrize(
+    ("world", "words"),
+    [
+        (Unwrapped(), "of type list: give Listed(features)"),
+        (Untyped(), "not a Task"),
+        (Punishing(), "rewards are [-0.5, -0.5]"),
+        (Cornered(), "the truth gives 1 a probability of -0.5"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Coin) else "",
+)
+def test_what_follows_from_a_fault_of_a_world_is_not_reported(world: Coin, words: str) -> None:
+    (trouble,) = check(world).troubles
+    assert words in trouble

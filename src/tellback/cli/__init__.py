@@ -100,5 +100,8 @@ def main() -> None:
     try:
         app()
     except (TellbackError, OSError) as error:
-        console(stderr=True).print(f"[bold red]tellback:[/] {escape(str(error))}", soft_wrap=True)
+        said = str(error)
+        if isinstance(error, FileNotFoundError) and error.filename:
+            said = f"There is no file {error.filename}."
+        console(stderr=True).print(f"[bold red]tellback:[/] {escape(said)}", soft_wrap=True)
         sys.exit(2)

@@ -56,7 +56,6 @@ def certify(
     """
     from tellback.agents import Certified, ModelAgentSpec, RadiusSpec
     from tellback.errors import SettingError, whole
-    from tellback.files import demand_writable
     from tellback.lab.bounds import regret_bounds, said_of
     from tellback.lab.settings import specs_with_settings
     from tellback.protocol import play
@@ -79,7 +78,9 @@ def certify(
     lam = 1.0 if isinstance(radius, float) else radius.ridge(inner.model)
     certified = Certified(inner, radius, lam)
     if figure is not None:
-        demand_writable(figure.parent)
+        from tellback.figures import demand_drawable
+
+        demand_drawable(figure)
     spec.prepare()
     with counted_rounds("rounds", rounds) as played:
         run = play(spec, certified, rounds, seed=seed, progress=played)

@@ -69,7 +69,6 @@ def run(
     Example: tellback run synthetic --agent mymodule:MyAgent --seeds 10-29
     """
     from tellback.errors import whole
-    from tellback.files import demand_writable
     from tellback.lab import Store, Study
     from tellback.lab.bounds import demand_bounded, regret_bounds
     from tellback.lab.charts import draw_regret
@@ -85,7 +84,9 @@ def run(
     if bound:
         demand_bounded(spec.facts)
     if figure is not None:
-        demand_writable(figure.parent)
+        from tellback.figures import demand_drawable
+
+        demand_drawable(figure)
     found, complete = run_and_show([study], Store(results / "runs"), on, workers, reuse, isolated)
     if not complete:
         raise typer.Exit(1)

@@ -138,9 +138,11 @@ def export(
     import polars
 
     from tellback.errors import one_of
+    from tellback.files import demand_folder_of
     from tellback.lab.report import write_table
 
     one_of("what", what, ["curves", "finals"])
+    demand_folder_of(to)
     plan, store = _read(file, results)
     found, complete = _finished(plan, store)
     print_warnings(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -11,18 +12,23 @@ from typing import Any
 
 import numpy as np
 
-from tellback.conformance.report import Check, raised
+from tellback.conformance.report import Check, raised, tried
 from tellback.conformance.simulated import sample_tasks, simulated, values_in
 from tellback.encoders import Thumbnail
 from tellback.errors import SettingError
 from tellback.protocol import play
-from tellback.roles import AgentSpec, Choice, Task, WorldSpec, missing
+from tellback.roles import AgentSpec, Choice, Facts, Task, WorldSpec, missing
 from tellback.streams import Streams
 from tellback.worlds import Images, Synthetic
 
 TRIAL_ROUNDS = 60
 LAST_ROUND = 80
 CONTEXTS_TRIED = 3
+OF_SIZES = re.compile(
+    r"shape|\bsize\b|dimension|here are \d|sentence|\btable\b|'(int|str)' object"
+    r"|from 0 to \d+, not \d+\.$"
+)
+"""What errors say where an agent was made for other features, responses or instructions."""
 
 
 def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[str, Check]]:
@@ -40,7 +46,12 @@ def agent_checks(make: Callable[[], Any], world: Any = None) -> Iterator[tuple[s
         return
     trial = trials[0]
     yield "a choice is a possible response with its own features", trial.features_belong
-    yield "estimate and bonus are numbers, the propensity a probability", trial.account_is_sound
+    if tried(trial.features_belong):  # and all else fails for that reason
+        return
+    yield (
+        "an estimate is finite or NaN (not known), a bonus finite, a propensity a probability",
+        trial.account_is_sound,
+    )
     yield "it responds alike to the same task and the same random stream", trial.repeats_itself
     yield "responding changes nothing in it", trial.responding_changes_nothing
     yield "it learns late and out of order", trial.learns_out_of_order
@@ -106,14 +117,23 @@ def _plays_in_trial(world: WorldSpec, make: Callable[[], Any]) -> Iterator[str]:
     try:
         _plays_in(world, make)
     except Exception as error:
-        facts = world.facts
-        asks = "sentences" if facts.language else f"{facts.instructions} instructions"
-        yield (
-            f"{raised(error)} This world has {facts.dim} features and {asks}. "
-            "Is the agent made for other sizes? Then give its world: check(agent, world=...), or "
-            "--world on the command line. A class may have a parameter named facts instead, which "
-            "has dim and instructions."
-        )
+        said = raised(error)
+        if _may_come_of_sizes(error):
+            said = f"{said.rstrip('.')}. {_sizes_of(world.facts)}"
+        yield said
+
+
+def _may_come_of_sizes(error: Exception) -> bool:
+    return isinstance(error, LookupError | AssertionError) or bool(OF_SIZES.search(str(error)))
+
+
+def _sizes_of(facts: Facts) -> str:
+    asks = "sentences" if facts.language else f"{facts.instructions} instructions by number"
+    return (
+        f"This world has {facts.dim} features and {asks}. Is the agent made for another? Then "
+        "give its world: check(agent, world=...), or --world on the command line. A class may "
+        "have a parameter named facts instead, which has dim and instructions."
+    )
 
 
 def _leaves_contexts(same: Any, fresh: Any, make: Callable[[], Any]) -> Iterator[str]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import shlex
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tellback.conformance.report import raised
 from tellback.errors import TellbackError, unknown_name
 from tellback.own import adopted_by_methods
+from tellback.specs import Spec
 
 
 def imported(where: str) -> Any:
@@ -33,11 +37,22 @@ def imported_object(where: str) -> Any:
     module_name, colon, name = where.partition(":")
     if not colon or not module_name or not name:
         raise TellbackError(f"Name the object as MODULE:NAME, not {where!r}.")
+    file = Path(module_name)
+    if file.suffix == ".py" or len(file.parts) > 1:
+        go = f"go to its folder (cd {shlex.quote(str(file.parent))}) and " * (len(file.parts) > 1)
+        raise TellbackError(f"{module_name} is a file: {go}name it {file.stem}:{name}.")
     module = imported_module(module_name)
     if not hasattr(module, name):
-        public = [known for known in vars(module) if not known.startswith("_")]
-        raise unknown_name(f"object in {module_name} named", name, public)
+        own = [known for known, thing in vars(module).items() if _is_own(known, thing, module)]
+        raise unknown_name(f"object in {module_name} named", name, own)
     return getattr(module, name)
+
+
+def _is_own(name: str, thing: Any, module: ModuleType) -> bool:
+    """Whether a name is worth suggesting: defined in the module or its package, or a spec."""
+    home = getattr(thing, "__module__", None) or ""
+    defined_there = f"{home}.".startswith(f"{module.__name__}.")
+    return not name.startswith("_") and (defined_there or isinstance(thing, Spec))
 
 
 def import_own(where: str) -> None:
@@ -55,7 +70,10 @@ def imported_module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except Exception as error:  # whatever somebody's module raises when it is imported
-        raise TellbackError(f"{name} cannot be imported: {error!r}") from error
+        why = raised(error)
+        if isinstance(error, ModuleNotFoundError) and error.name:
+            why = f"there is no module {error.name}, neither in this folder nor installed."
+        raise TellbackError(f"{name} cannot be imported: {why}") from error
 
 
 def _made(maker: Any, where: str) -> Any:
@@ -63,6 +81,6 @@ def _made(maker: Any, where: str) -> Any:
         return maker()
     except Exception as error:
         raise TellbackError(
-            f"{where}() failed ({error!r}): name an object, or a class or function that makes "
-            "one without arguments."
+            f"{where}() failed ({raised(error)}): name an object, or a class or function that "
+            "makes one without arguments."
         ) from error

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-NOT_THEIRS = (str(Path(__file__).parents[1]), sysconfig.get_paths()["stdlib"])
+_installed = sysconfig.get_paths()
+NOT_THEIRS = (
+    "<frozen importlib",
+    str(Path(__file__).parents[1]),
+    *(_installed[name] for name in ("stdlib", "purelib", "platlib")),
+)
 """Where the source of tellback is, and that of Python and installed libraries."""
+
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+"""What compilers put into their errors for terminals."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,8 @@ class Report:
         ]
         verdict = f"This {self.role} keeps to the protocol."
         if not self:
-            verdict = f"This {self.role} has {len(self.troubles)} trouble(s)."
+            broken = len(self.troubles)
+            verdict = f"{broken} promise{' is' if broken == 1 else 's are'} broken."
         return "\n".join([*lines, verdict])
 
     __repr__ = __str__
@@ -64,13 +75,14 @@ def report(role: str, checks: Iterator[tuple[str, Check]]) -> Report:
     """
     found: list[PromiseCheck] = []
     for promise, trial in checks:
-        trouble = _tried(trial)
+        trouble = tried(trial)
         if not trouble or not any(before.trouble.startswith(trouble) for before in found):
             found.append(PromiseCheck(promise, trouble))
     return Report(role, tuple(found))
 
 
-def _tried(trial: Check) -> str:
+def tried(trial: Check) -> str:
+    """The first thing that is wrong, or ''."""
     try:
         return next(iter(trial()), "")
     except Exception as error:
@@ -78,8 +90,9 @@ def _tried(trial: Check) -> str:
 
 
 def raised(error: Exception) -> str:
-    """An error in a sentence, with the last line of somebody's own code that led to it."""
-    said = f"{type(error).__name__}: {error}"
+    """An error in one line, with the last line of somebody's own code that led to it."""
+    first = str(error).strip().partition("\n")[0].rstrip()
+    said = f"{type(error).__name__}: {COLOURS.sub('', first)}"
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith(NOT_THEIRS)]
     return f"{said} ({own[-1].filename}, line {own[-1].lineno})" if own else said

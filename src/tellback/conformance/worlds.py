@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tellback.agents import Uniform
-from tellback.conformance.report import Check
+from tellback.conformance.report import Check, tried
 from tellback.conformance.simulated import sample_tasks, simulated
 from tellback.protocol import play
 from tellback.responses import Listed, Sampled
@@ -38,6 +38,9 @@ def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
     if any(trial.has_its_parts()):
         return
     yield "its facts are Facts", trial.has_facts
+    yield "its responses are Listed, or Sampled if they are too many", trial.responses_have_a_form
+    if tried(trial.responses_have_a_form):
+        return
     yield "its tasks are tasks, as its facts say", trial.tasks_fit_the_facts
     if trial.is_sampled:
         yield "responses can be drawn, told apart and put into features", trial.can_be_drawn
@@ -46,6 +49,8 @@ def world_checks(thing: Any) -> Iterator[tuple[str, Check]]:
     yield "its descriptions are instructions", trial.descriptions_fit_the_facts
     if trial.truth is not None:
         yield "rewards are probabilities, and the best is the largest", trial.rewards_are_sound
+        if tried(trial.rewards_are_sound):  # the rest takes them for probabilities
+            return
         yield "its teacher describes as the truth says", trial.teacher_is_true
         yield "its tasks survive an agent that writes into them", trial.tasks_survive
     yield f"an agent can play {TRIAL_ROUNDS} rounds in it", trial.can_be_played
@@ -80,6 +85,15 @@ class _WorldTrial:
         facts = self._world.facts
         if not isinstance(facts, Facts):
             yield f"they are {facts!r}"
+
+    def responses_have_a_form(self) -> Iterator[str]:
+        if not isinstance(self._first, Task):
+            yield f"task 1 is {self._first!r}, not a Task"
+        elif not isinstance(responses := self._first.responses, Listed | Sampled):
+            yield (
+                f"in task 1 they are of type {type(responses).__name__}: "
+                "give Listed(features), with a row of features for each response"
+            )
 
     def tasks_fit_the_facts(self) -> Iterator[str]:
         facts, seen = self._world.facts, []
@@ -180,7 +194,9 @@ class _WorldTrial:
         for x in sorted(set(told), key=told.count, reverse=True)[:5]:
             chance = self.truth.reward(task._replace(instruction=x), response)
             often = told.count(x)
-            if binomtest(often, len(told), min(chance, 1.0)).pvalue < SIGNIFICANCE:
+            if not 0 <= chance <= 1 + 1e-9:
+                yield f"the truth gives {x!r} a probability of {chance:.4g}"
+            elif binomtest(often, len(told), min(chance, 1.0)).pvalue < SIGNIFICANCE:
                 yield (
                     f"it said {x!r} {often} times out of {len(told)}, "
                     f"and the truth gives that a probability of {chance:.4g}"
