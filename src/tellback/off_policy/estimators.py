@@ -83,7 +83,8 @@ class ValueEstimate:
 def inverse_propensity(log: Log, policy: Policy, *, level: float = LEVEL) -> ValueEstimate:
     """The mean of pi(y_t) / p_t 1[x'_t = x_t] (Horvitz and Thompson 1952).
 
-    Unbiased, whatever the agent learned while it logged.
+    Unbiased, whatever the agent learned while it logged, if it could choose whatever the policy
+    chooses.
 
     Parameters
     ----------
