@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,6 +85,14 @@ def test_the_features_do_not_follow_the_array_they_came_from() -> None:
 def test_the_same_features_object_is_given_for_the_same_response() -> None:
     responses = Listed(np.eye(3))
     assert responses.features(1) is responses.features(1)
+
+
+@pytest.mark.parametrize("response", [1.0, True, np.float64(1), np.bool_(True)])
+def test_what_equals_a_response_is_none(response: Any) -> None:
+    responses = Listed(np.eye(3))
+    np.testing.assert_array_equal(responses.features(1), responses.features(np.int64(1)))  # type: ignore[arg-type]
+    with pytest.raises(SettingError, match="must be a whole number from 0 to 2"):
+        responses.features(response)  # though 1 has been looked up
 
 
 @pytest.mark.parametrize(

@@ -356,7 +356,7 @@ def _rows(matrix: Array) -> Callable[[int], Array]:
     cached: dict[int, Array] = {}
 
     def row(response: Any) -> Array:
-        found = cached.get(response)
+        found = cached.get(response) if type(response) is int else None  # 1.0 and True equal 1
         if found is None:
             y = np.generic.item(response) if isinstance(response, np.integer) else response
             if type(y) is not int or not 0 <= y < len(matrix):
@@ -365,8 +365,7 @@ def _rows(matrix: Array) -> Callable[[int], Array]:
                     f"not {response!r}."
                 )
             row = matrix[y] if matrix.dtype == np.float64 else matrix[y].astype(np.float64)
-            # Immutable bytes: nobody who is given the row can make it writable. Under a plain
-            # number, which equals no other.
+            # Immutable bytes: nobody who is given the row can make it writable.
             found = cached[y] = np.frombuffer(row.tobytes())
         return found
 

@@ -7,7 +7,6 @@ runs it played before. So each run begins with what was there at first.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import sys
@@ -16,9 +15,7 @@ from contextlib import contextmanager, suppress
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-import numpy as np
-
-from tellback.sources.classes import function_in, label, own_classes, whole_source
+from tellback.sources.classes import function_in, own_classes, whole_source
 
 LARGEST = 2**24
 """Bytes from which on an array is data, and not memory: it is not looked at."""
@@ -86,11 +83,7 @@ def _values(owner: Any) -> list[Any]:
 
 def _is_program(owner: object) -> bool:
     """Whether it is the module of the program itself, and not that of its worker."""
-    return (
-        isinstance(owner, ModuleType)
-        and label(owner.__name__) == "__main__"
-        and multiprocessing.parent_process() is None
-    )
+    return isinstance(owner, ModuleType) and owner.__name__ == "__main__"
 
 
 def _names(owner: Any) -> list[str]:
@@ -121,7 +114,8 @@ def _get(owner: Any, name: str) -> Any:
 
 def _is_kept(owner: Any, name: str) -> bool:
     value = _get(owner, name)
-    if isinstance(value, np.ndarray) and value.nbytes >= LARGEST:
+    size = getattr(value, "nbytes", None)
+    if isinstance(size, int) and size >= LARGEST:
         return False
     try:
         pickle.loads(pickle.dumps(value))

@@ -8,11 +8,13 @@ import threading
 import pytest
 from sqlalchemy import text, update
 
+from tellback.classroom.learning import own_lessons, recorded
 from tellback.classroom.store import accounts, sessions, tables, tokens
 from tellback.classroom.store.database import Database
 from tellback.classroom.store.errors import ConflictError
+from tellback.classroom.store.names import WITHOUT_ACCOUNTS
 from tellback.classroom.store.secrets import ID_PATTERN, new_id
-from tellback.classroom.web.security.callers import Role
+from tellback.classroom.web.security.callers import ON_OWN_MACHINE, Role
 from tellback.errors import FieldError, UnknownNameError
 from tests.support.accounts_app import (
     PASSWORD,
@@ -79,6 +81,14 @@ def test_a_name_that_looks_like_an_id_is_refused(database: Database, name: str) 
     assert re.search(ID_PATTERN, new_id())
     with pytest.raises(FieldError, match="look like the id"):
         add(database, name)
+
+
+def test_no_account_is_called_as_an_author_without_one(database: Database) -> None:
+    authors = {recorded.ACCOUNT, own_lessons.ACCOUNT, ON_OWN_MACHINE.account}
+    assert authors == set(WITHOUT_ACCOUNTS)
+    for name in authors:
+        with pytest.raises(FieldError, match="without accounts"):
+            add(database, name)
 
 
 @pytest.mark.parametrize("name", ["a/b", "a\\b", "/", ".", ".."])

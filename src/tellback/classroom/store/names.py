@@ -17,6 +17,9 @@ from precis_i18n import get_profile
 from tellback.classroom.store.secrets import ID_PATTERN
 from tellback.errors import FieldError
 
+WITHOUT_ACCOUNTS = ("recording", "you")
+"""Authors in the log that have no account. Words are deleted by the name of their author."""
+
 LONGEST_NAME = 80
 _LEFT_TO_RIGHT = "\u200e"
 """The table has this around characters that are written from the right."""
@@ -48,6 +51,8 @@ def account_name(name: str) -> str:
     name = validated_name(" ".join(parts))
     if re.search(ID_PATTERN, name.lower()):
         raise FieldError("name", "The name of an account must not look like the id of one.")
+    if name in WITHOUT_ACCOUNTS:
+        raise FieldError("name", f"{name} is the author of what was said without accounts.")
     if set(name) & set("/\\") or name in (".", ".."):
         raise FieldError(
             "name",
