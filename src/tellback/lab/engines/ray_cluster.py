@@ -26,7 +26,9 @@ POLL_SECONDS = 0.5
 IN_FLIGHT = 3  # runs handed over for each processor: enough to keep it busy
 RETRIES = 3  # for a run whose worker or node died
 BUSY = "Starting Ray client server failed"  # Ray's message if it takes longer than 30 s
-JOINING_SECONDS = (0, 2, 10)  # waited before each attempt to join a cluster that is busy
+DIED = ("psutil.ZombieProcess", "psutil.NoSuchProcess")
+"""What Ray says if the client server died as it started, now and then (ray-project/ray#63202)."""
+JOINING_SECONDS = (0, 2, 10)  # waited before each attempt to join a cluster
 
 
 @dataclass(frozen=True)
@@ -119,14 +121,15 @@ def _knock(address: str) -> None:
 
 
 def _join(ray: Any, options: dict[str, Any]) -> None:
-    """Join or start a cluster; try again if it is starting or busy."""
+    """Join or start a cluster; try again if it is starting or busy, or its client server died."""
     for attempt, seconds in enumerate(JOINING_SECONDS, start=1):
         time.sleep(seconds)
         try:
             ray.init(**options)
             return
         except ConnectionError as error:
-            if BUSY not in str(error) or attempt == len(JOINING_SECONDS):
+            passing = any(words in str(error) for words in (BUSY, *DIED))
+            if not passing or attempt == len(JOINING_SECONDS):
                 raise
 
 
