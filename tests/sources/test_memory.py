@@ -111,6 +111,17 @@ def test_what_nobody_changed_stays_the_same_object(modules: Path) -> None:
     assert module.TABLE is table
 
 
+def test_only_what_was_changed_is_replaced(modules: Path) -> None:
+    text = "MISSING = object()\nSAME = [1]\nROWS = []\nclass Some: pass\n"
+    module = imported(modules, "some", text)
+    missing, same = module.MISSING, module.SAME
+    with forgetting([module.Some]):
+        module.ROWS.append(1)
+    assert module.ROWS == []
+    assert module.MISSING is missing
+    assert module.SAME is same
+
+
 def test_what_was_one_object_is_one_again(modules: Path) -> None:
     text = "ROWS = []\nclass Two:\n    rows = ROWS\n"
     module = imported(modules, "two", text)

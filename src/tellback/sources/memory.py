@@ -11,7 +11,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -19,9 +19,6 @@ from tellback.sources.classes import function_in, own_classes, whole_source
 
 LARGEST = 2**24
 """Bytes from which on an array is data, and not memory: it is not looked at."""
-
-Slot = tuple[Any, str]
-"""A module, class or function, and the name of what it keeps."""
 
 
 @contextmanager
@@ -34,16 +31,22 @@ def forgetting(classes: Iterable[type]) -> Iterator[None]:
     """
     owners = _owners(classes)
     named = {id(owner): set(_names(owner)) for owner in owners}
-    slots = [(owner, name) for owner in owners for name in _names(owner) if _is_kept(owner, name)]
-    before, environment = pickle.dumps([_get(*slot) for slot in slots]), dict(os.environ)
+    slots = [
+        (owner, name, pickled)
+        for owner in owners
+        for name in _names(owner)
+        if (pickled := _pickled(owner, name)) is not None
+    ]
+    before = pickle.dumps([_get(owner, name) for owner, name, _ in slots])
+    environment = dict(os.environ)
     try:
         yield
     finally:
-        if not _is_same(slots, before):
-            # All together: what was one object before is one again.
-            for (owner, name), value in zip(slots, pickle.loads(before), strict=True):
-                with suppress(AttributeError, TypeError):  # such as a member of an enum
-                    setattr(owner, name, value)
+        changed = [_pickled(owner, name) != pickled for owner, name, pickled in slots]
+        # Read together: what was one object before is one again. What is as it was stays.
+        for place, value in enumerate(pickle.loads(before) if any(changed) else ()):
+            if changed[place]:
+                setattr(*slots[place][:2], value)
         for owner in owners:
             for name in set(_names(owner)) - named[id(owner)]:
                 delattr(owner, name)
@@ -93,7 +96,8 @@ def _names(owner: Any) -> list[str]:
     return [
         name
         for name, value in vars(owner).items()
-        if not name.startswith("__") and not isinstance(value, _DEFINITIONS)
+        # A bare object only says that something is missing: it must stay the same one.
+        if not (name.startswith("__") or isinstance(value, _DEFINITIONS) or type(value) is object)
     ]
 
 
@@ -112,23 +116,18 @@ def _get(owner: Any, name: str) -> Any:
     return getattr(owner, name) if isinstance(owner, FunctionType) else vars(owner)[name]
 
 
-def _is_kept(owner: Any, name: str) -> bool:
-    value = _get(owner, name)
-    size = getattr(value, "nbytes", None)
-    if isinstance(size, int) and size >= LARGEST:
-        return False
+def _pickled(owner: Any, name: str) -> bytes | None:
+    """What it keeps by that name; None if that cannot be kept, or is gone."""
     try:
-        pickle.loads(pickle.dumps(value))
+        value = _get(owner, name)
+        size = getattr(value, "nbytes", None)
+        if isinstance(size, int) and size >= LARGEST:
+            return None
+        pickled = pickle.dumps(value)
+        pickle.loads(pickled)
     except Exception:  # whatever somebody's own object raises
-        return False
-    return True
-
-
-def _is_same(slots: list[Slot], before: bytes) -> bool:
-    try:
-        return pickle.dumps([_get(*slot) for slot in slots]) == before
-    except Exception:  # one of them is gone, or holds what cannot be pickled
-        return False
+        return None
+    return pickled
 
 
 def _caches(owner: Any) -> Iterator[Callable[[], None]]:
